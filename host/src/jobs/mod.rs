@@ -1,0 +1,134 @@
+//! Durable work. A job is a row: whoever accepts a request writes it in the same transaction as the state change, and a
+//! worker carries it out. There is no message bus.
+//!
+//! Invariants: a transitional state is always owned by a job; jobs of one resource run one at a time, in order; a result
+//! is written only by the (worker, generation) that holds the job, in the same transaction ([`JobContext::settle`]);
+//! a dead worker's jobs are taken over with a new generation. A task must be safe to run again from its beginning.
+
+pub mod task;
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    app::App,
+    clock::Micros,
+    error::{Error, Kind},
+    store::{StoreError, Tx},
+};
+
+/// Work to be put into the queue.
+#[derive(Debug, Clone)]
+pub struct NewJob {
+    /// The task's name, `volume.create`.
+    pub kind: &'static str,
+    /// `volume`, `attachment`, ...: for people and for filters.
+    pub resource_kind: &'static str,
+    /// Jobs with the same key run one at a time, in the order of their insertion. For an attachment this is its volume's id.
+    pub order_key: String,
+    /// The resource the job is about.
+    pub resource_id: String,
+    /// `host@backend` whose concurrency budget the job uses; none until a pool is chosen.
+    pub backend: Option<String>,
+    /// The task's own arguments.
+    pub payload: Value,
+    /// After this long since its insertion the task's `expire` gives the resource an end state.
+    pub max_age: Duration,
+    pub request_id: String,
+    pub project_id: String,
+    pub user_id: String,
+}
+
+/// A claimed job.
+#[derive(Debug, Clone)]
+pub struct Job {
+    pub id: String,
+    pub kind: String,
+    pub resource_kind: String,
+    pub order_key: String,
+    pub resource_id: String,
+    pub backend: Option<String>,
+    pub payload: Value,
+    /// Goes up with every claim; travels with every driver call.
+    pub generation: i64,
+    /// How often the task has been begun, this time included.
+    pub attempts: i64,
+    pub created_at: Micros,
+    /// When `expire` takes over.
+    pub expires_at: Micros,
+    pub request_id: String,
+    pub project_id: String,
+    pub user_id: String,
+}
+
+/// What a waiting request handler gets: the task's answer, or the refusal to show.
+pub type JobResult = Result<Value, JobFault>;
+
+/// A job's failure as it is kept in the row for whoever waits.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct JobFault {
+    pub kind: Kind,
+    pub message: String,
+}
+
+impl From<JobFault> for Error {
+    fn from(f: JobFault) -> Self {
+        Self::new(f.kind, f.message)
+    }
+}
+
+/// How a run of a task ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The task wrote its result through [`JobContext::settle`].
+    Settled,
+    /// Run again later with this payload (a poll token goes in there). `reason` shows in `GET /stowage/v1/jobs`.
+    Again { after: Duration, payload: Value, reason: String },
+}
+
+/// What a task returns when it cannot even say how its resource stands. The runner backs off and runs it again.
+#[derive(Debug, thiserror::Error)]
+pub enum TaskError {
+    /// Another worker owns the job now; this run ends without a trace.
+    #[error("fenced off")]
+    Fenced,
+    #[error("store: {0}")]
+    Store(#[source] StoreError),
+    #[error("{0}")]
+    Other(String),
+}
+
+impl From<StoreError> for TaskError {
+    fn from(e: StoreError) -> Self {
+        match e {
+            StoreError::Fenced { .. } => Self::Fenced,
+            other => Self::Store(other),
+        }
+    }
+}
+
+/// One kind of work; one file each in `jobs/task/`.
+#[async_trait]
+pub trait Task: Send + Sync {
+    /// The name that stands in the row.
+    fn kind(&self) -> &'static str;
+    /// Does the work, or one more piece of it. Runs again after a crash: it must find what an earlier run left.
+    async fn run(&self, cx: &JobContext) -> Result<Outcome, TaskError>;
+    /// The job is past its maximum age: give the resource an end state and a message, and leave clean-up jobs behind.
+    async fn expire(&self, cx: &JobContext) -> Result<Outcome, TaskError>;
+}
+
+/// What a running task holds.
+#[derive(Clone)]
+pub struct JobContext {
+    pub app: Arc<App>,
+    pub job: Job,
+    /// Turns true when the worker's lease was lost: outgoing calls are refused from then on.
+    pub lease: tokio_util::sync::CancellationToken,
+}
+
+/// A convenience alias used by the queue's callers.
+pub type JobTx<'a> = &'a mut Tx;

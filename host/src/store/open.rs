@@ -1,0 +1,128 @@
+//! Opening a database.
+
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+    time::Duration,
+};
+
+use sqlx::{
+    PgPool, SqlitePool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+use super::{StoreError, StoreResult};
+
+/// What a committed transaction survives (SQLite only).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// A power cut: `synchronous = FULL`.
+    #[default]
+    Full,
+    /// A crash of the process, not of the machine: `synchronous = NORMAL`.
+    Process,
+}
+
+/// How to open the store.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// `sqlite:/path/file.db`, a plain path, or `postgres://...` (unix socket: `?host=/dir`).
+    pub url: String,
+    pub durability: Durability,
+    /// Most connections to hold: readers on SQLite, all on PostgreSQL.
+    pub max_connections: u32,
+    /// How long to wait for a connection or a lock.
+    pub acquire_timeout: Duration,
+}
+
+impl StoreOptions {
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), durability: Durability::Full, max_connections: 16, acquire_timeout: Duration::from_secs(10) }
+    }
+}
+
+/// The open database.
+#[derive(Debug, Clone)]
+pub enum Db {
+    Sqlite { write: SqlitePool, read: SqlitePool },
+    Postgres(PgPool),
+}
+
+/// The store. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Store {
+    db: Db,
+    /// The exclusive lock on the SQLite file's side file; released when the last clone is dropped.
+    _lock: Option<Arc<std::fs::File>>,
+}
+
+impl Store {
+    pub(in crate::store) fn db(&self) -> &Db {
+        &self.db
+    }
+    pub fn is_sqlite(&self) -> bool {
+        matches!(self.db, Db::Sqlite { .. })
+    }
+
+    /// Opens without migrating; `migrate.rs` checks or changes the schema.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] when another process serves the same SQLite file; [`StoreError::BadUrl`].
+    pub async fn open(options: &StoreOptions) -> StoreResult<Self> {
+        if options.url.starts_with("postgres://") || options.url.starts_with("postgresql://") {
+            return Self::open_postgres(options).await;
+        }
+        let path = options.url.strip_prefix("sqlite://").or_else(|| options.url.strip_prefix("sqlite:")).unwrap_or(&options.url);
+        Self::open_sqlite(Path::new(path), options).await
+    }
+
+    async fn open_postgres(options: &StoreOptions) -> StoreResult<Self> {
+        let connect = PgConnectOptions::from_str(&options.url).map_err(|e| StoreError::BadUrl(e.to_string()))?.application_name("stowage");
+        let pool = PgPoolOptions::new().max_connections(options.max_connections).acquire_timeout(options.acquire_timeout).connect_with(connect).await?;
+        Ok(Self { db: Db::Postgres(pool), _lock: None })
+    }
+
+    async fn open_sqlite(path: &Path, options: &StoreOptions) -> StoreResult<Self> {
+        let lock = lock_file(path)?;
+        let synchronous = match options.durability {
+            Durability::Full => SqliteSynchronous::Full,
+            Durability::Process => SqliteSynchronous::Normal,
+        };
+        let connect = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(synchronous)
+            .foreign_keys(true)
+            .busy_timeout(options.acquire_timeout)
+            .pragma("temp_store", "MEMORY")
+            .statement_cache_capacity(512);
+        // one writer: SQLite has one anyway, and a queue in front of it is fairer than SQLITE_BUSY
+        let write = SqlitePoolOptions::new().max_connections(1).acquire_timeout(options.acquire_timeout).connect_with(connect.clone()).await?;
+        let read = SqlitePoolOptions::new().max_connections(options.max_connections).acquire_timeout(options.acquire_timeout).connect_with(connect.pragma("query_only", "ON")).await?;
+        Ok(Self { db: Db::Sqlite { write, read }, _lock: Some(Arc::new(lock)) })
+    }
+
+    /// Closes every connection; open transactions end first.
+    pub async fn close(&self) {
+        match &self.db {
+            Db::Sqlite { write, read } => {
+                read.close().await;
+                write.close().await;
+            }
+            Db::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+/// A lock of our own beside the file: SQLite's locks would let two processes in.
+fn lock_file(path: &Path) -> StoreResult<std::fs::File> {
+    let lock_path = PathBuf::from(format!("{}.lock", path.display()));
+    let io = |source| StoreError::Io { context: format!("cannot open {}", lock_path.display()), source };
+    let file = std::fs::OpenOptions::new().create(true).write(true).truncate(false).open(&lock_path).map_err(io)?;
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(|_| StoreError::Locked { path: path.display().to_string() })?;
+    Ok(file)
+}

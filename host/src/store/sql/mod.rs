@@ -1,0 +1,2 @@
+//! One file an aggregate: its row, its statements. Functions on [`Store`](super::Store) read; functions on
+//! [`Tx`](super::Tx) write (and read what they must see inside the transaction).

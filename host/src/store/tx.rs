@@ -1,0 +1,60 @@
+//! One write transaction. On SQLite it is BEGIN IMMEDIATE on the single writer connection.
+
+use super::{
+    StoreResult,
+    open::{Db, Store},
+};
+
+pub(in crate::store) enum Inner {
+    Sqlite(sqlx::Transaction<'static, sqlx::Sqlite>),
+    Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
+}
+
+type AfterCommit = Box<dyn FnOnce() + Send>;
+
+/// An open write transaction. Dropping it rolls back.
+pub struct Tx {
+    pub(in crate::store) inner: Inner,
+    after: Vec<AfterCommit>,
+}
+
+impl Store {
+    /// Opens a write transaction.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`](super::StoreError::Busy) when no connection or lock came in time.
+    pub async fn begin(&self) -> StoreResult<Tx> {
+        let inner = match self.db() {
+            Db::Sqlite { write, .. } => Inner::Sqlite(write.begin_with("BEGIN IMMEDIATE").await?),
+            Db::Postgres(pool) => Inner::Postgres(pool.begin().await?),
+        };
+        Ok(Tx { inner, after: Vec::new() })
+    }
+}
+
+impl Tx {
+    /// Runs `hook` once this transaction has committed; never when it rolls back. Hooks must not block.
+    pub fn after_commit(&mut self, hook: impl FnOnce() + Send + 'static) {
+        self.after.push(Box::new(hook));
+    }
+
+    /// Commits, then runs the hooks in order.
+    pub async fn commit(self) -> StoreResult<()> {
+        match self.inner {
+            Inner::Sqlite(t) => t.commit().await?,
+            Inner::Postgres(t) => t.commit().await?,
+        }
+        for hook in self.after {
+            hook();
+        }
+        Ok(())
+    }
+
+    pub async fn rollback(self) -> StoreResult<()> {
+        match self.inner {
+            Inner::Sqlite(t) => t.rollback().await?,
+            Inner::Postgres(t) => t.rollback().await?,
+        }
+        Ok(())
+    }
+}
