@@ -85,7 +85,10 @@ impl Error {
     }
     /// Something of ours failed; the client reads a generic sentence, the log reads `source`.
     pub fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self { source: Some(source.into()), ..Self::new(Kind::Internal, "The server could not fulfil the request; the log has the reason under this request id.") }
+        Self {
+            source: Some(source.into()),
+            ..Self::new(Kind::Internal, "The server could not fulfil the request; the log has the reason under this request id.")
+        }
     }
     #[must_use]
     pub fn with_class(mut self, class: &'static str) -> Self {

@@ -7,6 +7,7 @@
 pub mod api;
 pub mod app;
 pub mod clock;
+pub mod config;
 pub mod context;
 pub mod error;
 pub mod jobs;

@@ -82,8 +82,30 @@ impl Verb {
 
 impl Route {
     /// A row to start from; the rest is set with struct update syntax or the `with_` methods.
-    pub const fn new(api: Api, method: Verb, path: &'static str, policy: &'static str, success: u16, summary: &'static str, handler: Handler) -> Self {
-        Self { api, method, path, action: None, since: 0, until: u16::MAX, access: Access::Token, policy, success, summary, body: &[], query: &[], handler }
+    pub const fn new(
+        api: Api,
+        method: Verb,
+        path: &'static str,
+        policy: &'static str,
+        success: u16,
+        summary: &'static str,
+        handler: Handler,
+    ) -> Self {
+        Self {
+            api,
+            method,
+            path,
+            action: None,
+            since: 0,
+            until: u16::MAX,
+            access: Access::Token,
+            policy,
+            success,
+            summary,
+            body: &[],
+            query: &[],
+            handler,
+        }
     }
     #[must_use]
     pub const fn since(mut self, minor: u16) -> Self {

@@ -81,7 +81,11 @@ impl Store {
 
     async fn open_postgres(options: &StoreOptions) -> StoreResult<Self> {
         let connect = PgConnectOptions::from_str(&options.url).map_err(|e| StoreError::BadUrl(e.to_string()))?.application_name("stowage");
-        let pool = PgPoolOptions::new().max_connections(options.max_connections).acquire_timeout(options.acquire_timeout).connect_with(connect).await?;
+        let pool = PgPoolOptions::new()
+            .max_connections(options.max_connections)
+            .acquire_timeout(options.acquire_timeout)
+            .connect_with(connect)
+            .await?;
         Ok(Self { db: Db::Postgres(pool), _lock: None })
     }
 
@@ -101,8 +105,13 @@ impl Store {
             .pragma("temp_store", "MEMORY")
             .statement_cache_capacity(512);
         // one writer: SQLite has one anyway, and a queue in front of it is fairer than SQLITE_BUSY
-        let write = SqlitePoolOptions::new().max_connections(1).acquire_timeout(options.acquire_timeout).connect_with(connect.clone()).await?;
-        let read = SqlitePoolOptions::new().max_connections(options.max_connections).acquire_timeout(options.acquire_timeout).connect_with(connect.pragma("query_only", "ON")).await?;
+        let write =
+            SqlitePoolOptions::new().max_connections(1).acquire_timeout(options.acquire_timeout).connect_with(connect.clone()).await?;
+        let read = SqlitePoolOptions::new()
+            .max_connections(options.max_connections)
+            .acquire_timeout(options.acquire_timeout)
+            .connect_with(connect.pragma("query_only", "ON"))
+            .await?;
         Ok(Self { db: Db::Sqlite { write, read }, _lock: Some(Arc::new(lock)) })
     }
 
@@ -123,6 +132,7 @@ fn lock_file(path: &Path) -> StoreResult<std::fs::File> {
     let lock_path = PathBuf::from(format!("{}.lock", path.display()));
     let io = |source| StoreError::Io { context: format!("cannot open {}", lock_path.display()), source };
     let file = std::fs::OpenOptions::new().create(true).write(true).truncate(false).open(&lock_path).map_err(io)?;
-    rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(|_| StoreError::Locked { path: path.display().to_string() })?;
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)
+        .map_err(|_| StoreError::Locked { path: path.display().to_string() })?;
     Ok(file)
 }

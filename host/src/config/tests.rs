@@ -1,0 +1,179 @@
+use std::time::Duration;
+
+use super::{load::parse, reload::Live, *};
+
+const EXAMPLE: &str = include_str!("../../../examples/stowage.toml");
+
+fn refusal(text: &str) -> String {
+    let findings = parse(text).unwrap_err();
+    ConfigError::Refused { path: "stowage.toml".into(), findings }.to_string()
+}
+
+/// The example with its one back end replaced by the type's own default, named as in the example.
+fn documented_defaults() -> toml::Table {
+    let config = Config { backends: vec![BackendConfig::new("memory", "memory")], ..Config::default() };
+    toml::Table::try_from(config).unwrap()
+}
+
+#[test]
+fn the_example_names_every_field_and_its_values_are_the_defaults() {
+    let example: toml::Table = toml::from_str(EXAMPLE).unwrap();
+    assert_eq!(toml::to_string(&example).unwrap(), toml::to_string(&documented_defaults()).unwrap());
+}
+
+#[test]
+fn every_field_of_the_example_has_a_comment_above_it() {
+    let mut previous = "";
+    for line in EXAMPLE.lines() {
+        let is_field = line.split_once('=').is_some_and(|(key, _)| key.trim().chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
+        let continues_a_group = previous.split_once('=').is_some();
+        assert!(!is_field || previous.starts_with('#') || continues_a_group, "no comment above: {line}");
+        previous = line;
+    }
+}
+
+#[test]
+fn an_empty_file_is_the_defaults() {
+    assert_eq!(parse("").unwrap(), Config::default());
+}
+
+#[test]
+fn an_unknown_key_is_refused_with_line_column_and_the_nearest_key() {
+    let text = refusal("host = \"a\"\n\n[listen]\nblok = \"127.0.0.1:1\"\n");
+    assert!(text.starts_with("stowage.toml:4:1: unknown key \"blok\""), "{text}");
+    assert!(text.contains("did you mean \"block\"?"), "{text}");
+}
+
+#[test]
+fn an_unknown_key_that_resembles_none_lists_the_known_ones() {
+    let text = refusal("[policy]\nzzzzzzzzz = 1\n");
+    assert!(text.contains("known here: ") || text.contains("did you mean") || text.contains("remove it"), "{text}");
+    assert!(text.contains("stowage.toml:2:1"), "{text}");
+}
+
+#[test]
+fn a_value_of_the_wrong_type_is_refused_where_it_stands() {
+    let text = refusal("[jobs]\nconcurrency = \"many\"\n");
+    assert!(text.starts_with("stowage.toml:2:15: invalid type: string \"many\""), "{text}");
+}
+
+#[test]
+fn a_bad_duration_says_how_to_write_one() {
+    let text = refusal("[jobs]\nlease = \"20 parsecs\"\n");
+    assert!(text.starts_with("stowage.toml:2:9: "), "{text}");
+    assert!(text.contains("\"30s\""), "{text}");
+}
+
+#[test]
+fn a_bad_address_says_how_to_write_one() {
+    let text = refusal("[listen]\nblock = \"localhost\"\n");
+    assert!(text.starts_with("stowage.toml:2:9: \"localhost\" is no address"), "{text}");
+}
+
+#[test]
+fn every_broken_rule_is_reported_at_once() {
+    let text = "[listen]\nblock = \"127.0.0.1:5000\"\n[jobs]\nconcurrency = 0\n[[backend]]\nname = \"a@b\"\ndriver = \"m\"\n[[backend]]\nname = \"c\"\ndriver = \"\"\n";
+    let found: Vec<usize> = parse(text).unwrap_err().iter().map(|f| f.line).collect();
+    assert_eq!(found, [2, 4, 6, 10]);
+}
+
+#[test]
+fn two_back_ends_of_one_name_are_refused() {
+    let text = refusal("[[backend]]\nname = \"a\"\ndriver = \"m\"\n[[backend]]\nname = \"a\"\ndriver = \"m\"\n");
+    assert!(text.starts_with("stowage.toml:5:8: there are two back ends \"a\""), "{text}");
+}
+
+#[test]
+fn a_granted_authority_has_no_scheme() {
+    let text = refusal("[[backend]]\nname = \"a\"\ndriver = \"m\"\ngrants.http = [\"https://array\"]\n");
+    assert!(text.contains("no host:port"), "{text}");
+}
+
+#[test]
+fn keystone_mode_needs_a_url_and_a_user() {
+    let found = parse("[identity]\nmode = \"keystone\"\n").unwrap_err();
+    assert_eq!(found.len(), 2);
+    assert!(found.iter().all(|f| f.line == 2));
+}
+
+#[test]
+fn a_secret_is_read_from_its_file_without_the_final_newline() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "hunter2\n").unwrap();
+    let text = format!("[[backend]]\nname = \"a\"\ndriver = \"m\"\nsecrets.password = {{ file = \"{}\" }}\n", file.path().display());
+    assert_eq!(parse(&text).unwrap().backends[0].secrets["password"].expose(), "hunter2");
+}
+
+#[test]
+fn a_missing_secret_is_refused_where_it_is_named() {
+    let text = refusal("[[backend]]\nname = \"a\"\ndriver = \"m\"\nsecrets.password = { env = \"STOWAGE_TEST_NO_SUCH_VARIABLE\" }\n");
+    assert!(text.contains("STOWAGE_TEST_NO_SUCH_VARIABLE is not set"), "{text}");
+    assert!(text.contains("stowage.toml:4:"), "{text}");
+}
+
+#[test]
+fn no_form_of_the_configuration_shows_a_secret() {
+    let text = "[database]\nurl = \"postgres://u:hunter2@h/d\"\n[identity.keystone]\npassword = { value = \"hunter2\" }\n[[backend]]\nname = \"a\"\ndriver = \"m\"\nsecrets.p = { value = \"hunter2\" }\n";
+    let config = parse(text).unwrap();
+    assert!(!format!("{config:?}").contains("hunter2"));
+    assert!(!serde_json::to_string(&config).unwrap().contains("hunter2"));
+}
+
+#[test]
+fn a_refused_secret_does_not_stand_in_the_refusal() {
+    for secret in ["{ value = \"hunter2\", env = \"X\" }", "\"hunter2\"", "[\"hunter2\"]", "{ valu = \"hunter2\" }"] {
+        let text = refusal(&format!("[identity.keystone]\npassword = {secret}\n"));
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+}
+
+#[test]
+fn durations_survive_being_written_and_read() {
+    for d in [Duration::from_millis(1500), Duration::from_secs(20), Duration::from_secs(5400), Duration::from_secs(30 * 86400)] {
+        assert_eq!(duration::parse(&duration::text(d)), Some(d), "{}", duration::text(d));
+    }
+}
+
+#[test]
+fn a_reload_applies_what_can_change_and_names_what_needs_a_restart() {
+    let live = Live::new(Config::default(), load::Source::default());
+    let mut watcher = live.subscribe();
+    let mut wanted = Config { host: "other".into(), backends: vec![BackendConfig::new("a", "m")], ..Config::default() };
+    wanted.quota.volumes = 99;
+    let report = live.replace(wanted);
+    assert_eq!(report.changed, ["quota.volumes"]);
+    assert_eq!(report.needs_restart, ["host"]);
+    assert_eq!(report.backends_added, ["a"]);
+    assert_eq!(live.get().host, "stowage");
+    assert_eq!(live.get().quota.volumes, 99);
+    assert!(watcher.has_changed().unwrap());
+    watcher.mark_unchanged();
+}
+
+#[test]
+fn a_changed_secret_changes_its_back_end() {
+    let with = |secret: &str| {
+        let mut backend = BackendConfig::new("a", "m");
+        backend.secrets.insert("p".into(), Secret::literal(secret));
+        Config { backends: vec![backend], ..Config::default() }
+    };
+    let live = Live::new(with("one"), load::Source::default());
+    assert_eq!(live.replace(with("two")).backends_changed, ["a"]);
+    assert_eq!(live.replace(with("two")), Reload::default());
+    assert_eq!(live.replace(Config::default()).backends_removed, ["a"]);
+}
+
+#[test]
+fn a_bad_file_leaves_the_running_configuration() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("stowage.toml");
+    std::fs::write(&file, "[quota]\nvolumes = 5\n").unwrap();
+    let source = load::Source { file: Some(file.clone()), state_dir: Some(dir.path().into()) };
+    let live = Live::new(source.load().unwrap(), source);
+    std::fs::write(&file, "[quota]\nvolumes = \"x\"\n").unwrap();
+    assert!(live.reload().is_err());
+    assert_eq!(live.get().quota.volumes, 5);
+    std::fs::write(&file, "[quota]\nvolumes = 7\n").unwrap();
+    assert_eq!(live.reload().unwrap().changed, ["quota.volumes"]);
+    assert_eq!(live.get().quota.volumes, 7);
+}
