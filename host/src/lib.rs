@@ -9,6 +9,7 @@ pub mod app;
 pub mod clock;
 pub mod config;
 pub mod context;
+pub mod driver;
 pub mod error;
 pub mod jobs;
 pub mod store;
