@@ -12,4 +12,7 @@ pub mod context;
 pub mod driver;
 pub mod error;
 pub mod jobs;
+pub mod notify;
+pub mod quota;
+pub mod reconcile;
 pub mod store;

@@ -5,19 +5,39 @@
 //! is written only by the (worker, generation) that holds the job, in the same transaction ([`JobContext::settle`]);
 //! a dead worker's jobs are taken over with a new generation. A task must be safe to run again from its beginning.
 
-pub mod task;
+//!
+//! On failure: a run that errs or panics is repeated with back-off; one past its maximum age is ended by [`Task::expire`];
+//! one whose worker lost its lease is dropped here and repeated elsewhere; what it still writes matches no row.
 
-use std::{sync::Arc, time::Duration};
+mod context;
+mod lanes;
+mod lease;
+mod poller;
+mod queue;
+mod registry;
+mod runner;
+pub mod task;
+mod waiters;
+mod worker;
+
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use self::{
+    context::JobContext,
+    lease::Lease,
+    queue::{Jobs, JobsOptions},
+    registry::Registry,
+    runner::backoff,
+    waiters::WaitExpired,
+};
 use crate::{
-    app::App,
     clock::Micros,
     error::{Error, Kind},
-    store::{StoreError, Tx},
+    store::StoreError,
 };
 
 /// Work to be put into the queue.
@@ -45,6 +65,8 @@ pub struct NewJob {
 /// A claimed job.
 #[derive(Debug, Clone)]
 pub struct Job {
+    /// Order of insertion.
+    pub seq: i64,
     pub id: String,
     pub kind: String,
     pub resource_kind: String,
@@ -56,6 +78,8 @@ pub struct Job {
     pub generation: i64,
     /// How often the task has been begun, this time included.
     pub attempts: i64,
+    /// Failed runs in a row before this one.
+    pub failures: i64,
     pub created_at: Micros,
     /// When `expire` takes over.
     pub expires_at: Micros,
@@ -120,15 +144,3 @@ pub trait Task: Send + Sync {
     /// The job is past its maximum age: give the resource an end state and a message, and leave clean-up jobs behind.
     async fn expire(&self, cx: &JobContext) -> Result<Outcome, TaskError>;
 }
-
-/// What a running task holds.
-#[derive(Clone)]
-pub struct JobContext {
-    pub app: Arc<App>,
-    pub job: Job,
-    /// Turns true when the worker's lease was lost: outgoing calls are refused from then on.
-    pub lease: tokio_util::sync::CancellationToken,
-}
-
-/// A convenience alias used by the queue's callers.
-pub type JobTx<'a> = &'a mut Tx;

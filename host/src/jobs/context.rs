@@ -1,0 +1,67 @@
+//! What a running task holds, and the only way to write its result.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use tokio_util::sync::CancellationToken;
+
+use super::{Job, JobResult, Jobs, Lease, TaskError};
+use crate::{
+    app::App,
+    store::{Tx, sql::jobs::CHANNEL},
+};
+
+/// What a running task holds.
+#[derive(Clone)]
+pub struct JobContext {
+    pub app: Arc<App>,
+    pub job: Job,
+    /// Cancelled when the worker's lease was lost: outgoing calls are refused from then on.
+    pub lease: CancellationToken,
+    pub(super) held: Lease,
+    pub(super) jobs: Jobs,
+    pub(super) settled: Arc<AtomicBool>,
+}
+
+impl JobContext {
+    /// The lease itself: [`Lease::is_held`] answers without delay after the process was stopped.
+    pub fn worker_lease(&self) -> &Lease {
+        &self.held
+    }
+
+    /// Writes the job's end into `tx`, which holds what the task wants to be true with it, and commits. Whoever waits is told.
+    ///
+    /// # Errors
+    /// [`TaskError::Fenced`]: another worker owns the job now, or this worker's lease has lapsed; `tx` is rolled back.
+    pub async fn settle(&self, mut tx: Tx, result: JobResult) -> Result<(), TaskError> {
+        let Some(awaited) = tx.end_job(&self.job.id, self.held.worker(), self.job.generation, &result).await? else {
+            tx.rollback().await?;
+            return Err(TaskError::Fenced);
+        };
+        if awaited {
+            tx.notify(CHANNEL, &self.job.id).await?;
+        }
+        let (jobs, settled, id) = (self.jobs.clone(), Arc::clone(&self.settled), self.job.id.clone());
+        tx.after_commit(move || {
+            settled.store(true, Ordering::Release);
+            jobs.inner.waiters.complete(&id, &result);
+        });
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Commits what a task wants to be true before its end (a provider id, a progress), if the job is still its own.
+    ///
+    /// # Errors
+    /// [`TaskError::Fenced`]; `tx` is rolled back.
+    pub async fn commit_step(&self, mut tx: Tx) -> Result<(), TaskError> {
+        if !tx.hold_job(&self.job.id, self.held.worker(), self.job.generation).await? {
+            tx.rollback().await?;
+            return Err(TaskError::Fenced);
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+}

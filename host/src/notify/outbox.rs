@@ -1,0 +1,68 @@
+//! Delivering the outbox.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use super::{Event, Sink};
+use crate::{
+    jobs::backoff,
+    store::{Store, StoreResult},
+};
+
+/// Events taken from the table at a time.
+const BATCH: i64 = 256;
+
+/// Delivers what is due; how many events went out. Called by the process that holds the duty, never twice at once.
+///
+/// # Errors
+/// A store error leaves the rows: events already handed to a sink come again.
+pub async fn deliver_due(store: &Store, sinks: &[Arc<dyn Sink>]) -> StoreResult<usize> {
+    let mut total = 0;
+    loop {
+        let events = store.due_events(BATCH).await?;
+        let full = i64::try_from(events.len()).unwrap_or(0) == BATCH;
+        let delivered = deliver_batch(store, sinks, &events).await?;
+        total += delivered;
+        if !full || delivered == 0 {
+            return Ok(total);
+        }
+    }
+}
+
+async fn deliver_batch(store: &Store, sinks: &[Arc<dyn Sink>], events: &[Event]) -> StoreResult<usize> {
+    let mut delivered: Vec<i64> = Vec::with_capacity(events.len());
+    let mut failed: Vec<(i64, Duration)> = Vec::new();
+    let mut held: HashSet<&str> = HashSet::new();
+    for event in events {
+        if held.contains(event.resource_id.as_str()) {
+            continue; // a later event of a resource whose earlier one did not get through
+        }
+        if to_all(sinks, event).await {
+            delivered.push(event.seq);
+        } else {
+            held.insert(&event.resource_id);
+            failed.push((event.seq, backoff(event.attempts + 1)));
+        }
+    }
+    if delivered.is_empty() && failed.is_empty() {
+        return Ok(0);
+    }
+    let mut tx = store.begin().await?;
+    tx.remove_events(&delivered).await?;
+    for (seq, after) in failed {
+        tx.retry_event(seq, after).await?;
+    }
+    tx.commit().await?;
+    Ok(delivered.len())
+}
+
+async fn to_all(sinks: &[Arc<dyn Sink>], event: &Event) -> bool {
+    for sink in sinks {
+        if let Err(e) = sink.deliver(event).await {
+            metrics::counter!("stowage_outbox_failures_total", "sink" => sink.name()).increment(1);
+            tracing::warn!(event_id = %event.id, event_type = %event.event_type, error = %e, "event not delivered; it is tried again");
+            return false;
+        }
+    }
+    metrics::counter!("stowage_outbox_delivered_total").increment(1);
+    true
+}

@@ -1,0 +1,87 @@
+//! What has served its time is deleted: ended jobs, tombstones, messages. Nothing grows for ever.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+
+use super::Reconciler;
+use crate::{
+    app::App,
+    error::Result,
+    store::{Store, StoreResult},
+};
+
+/// Rows deleted in one transaction, so that it stays short.
+const BATCH: i64 = 1000;
+
+/// The loop, and how long each kind is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Purge {
+    /// Ended jobs: as long as somebody may still ask for the result.
+    pub jobs: Duration,
+    pub tombstones: Duration,
+}
+
+impl Default for Purge {
+    fn default() -> Self {
+        Self { jobs: Duration::from_secs(600), tombstones: Duration::from_secs(7 * 24 * 3600) }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Jobs,
+    Tombstones,
+    Messages,
+}
+
+impl Purge {
+    async fn batch(&self, store: &Store, kind: Kind) -> StoreResult<u64> {
+        let mut tx = store.begin().await?;
+        let gone = match kind {
+            Kind::Jobs => tx.purge_jobs(self.jobs, BATCH).await?,
+            Kind::Tombstones => tx.purge_tombstones(self.tombstones, BATCH).await?,
+            Kind::Messages => tx.purge_messages(Duration::ZERO, BATCH).await?,
+        };
+        tx.commit().await?;
+        Ok(gone)
+    }
+
+    /// Deletes everything that is due; how many rows.
+    ///
+    /// # Errors
+    /// What is left is deleted next time.
+    pub async fn purge_all(&self, store: &Store) -> StoreResult<u64> {
+        let mut total = 0;
+        for kind in [Kind::Jobs, Kind::Tombstones, Kind::Messages] {
+            loop {
+                let gone = self.batch(store, kind).await?;
+                total += gone;
+                if gone < BATCH.unsigned_abs() {
+                    break;
+                }
+            }
+        }
+        Ok(total)
+    }
+}
+
+#[async_trait]
+impl Reconciler for Purge {
+    fn name(&self) -> &'static str {
+        "purge"
+    }
+
+    fn every(&self) -> Duration {
+        Duration::from_secs(60)
+    }
+
+    fn is_duty(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, app: &Arc<App>) -> Result<String> {
+        let gone = self.purge_all(&app.store).await?;
+        Ok(if gone == 0 { String::new() } else { format!("{gone} rows purged") })
+    }
+}
