@@ -13,6 +13,7 @@ pub mod driver;
 pub mod error;
 pub mod jobs;
 pub mod notify;
+pub mod policy;
 pub mod quota;
 pub mod reconcile;
 pub mod store;

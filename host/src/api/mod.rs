@@ -1,9 +1,24 @@
 //! The only place that knows HTTP and JSON.
 //!
-//! Every API is a table of [`route::Route`]s; `dispatch` finds the row, negotiates the microversion, authenticates, and
+//! Every API is a table of [`route::Route`]s; [`dispatch`] finds the row, negotiates the microversion, authenticates, and
 //! calls the handler. A handler parses, calls one service, renders; it has no `if` about state. The same table gives the
 //! OpenAPI document and the coverage page, so a route cannot exist without them.
 
+pub mod auth;
+pub mod body;
+pub mod dispatch;
+pub mod fault;
+pub mod microversion;
 pub mod reply;
 pub mod request;
 pub mod route;
+pub mod target;
+pub mod tree;
+pub mod versions;
+
+use route::{Api, Route};
+
+/// Every row of one API: what its listener serves and what the OpenAPI document shows.
+pub fn routes(api: Api) -> Vec<Route> {
+    versions::routes(api)
+}

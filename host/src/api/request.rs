@@ -1,11 +1,12 @@
 //! What a handler is given.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, net::IpAddr, sync::Arc};
 
 use bytes::Bytes;
 use http::HeaderMap;
 use serde::de::DeserializeOwned;
 
+use super::route::Api;
 use crate::{
     app::App,
     context::RequestContext,
@@ -26,6 +27,13 @@ pub struct ApiRequest {
     /// Scheme, host and root of this API as the client reached it, project segment included if the URL had one:
     /// `http://127.0.0.1:8776/v3/<project>`. Links in bodies start with it.
     pub base_url: String,
+    /// Scheme and host alone: `http://127.0.0.1:8776`.
+    pub host_url: String,
+    pub api: Api,
+    /// The share API's experimental operations were asked for.
+    pub experimental: bool,
+    /// Who is calling, for log-in limits: the address of the connection. None where the listener does not know it.
+    pub peer: Option<IpAddr>,
 }
 
 impl ApiRequest {

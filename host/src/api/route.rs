@@ -19,6 +19,29 @@ pub enum Api {
     Admin,
 }
 
+impl Api {
+    /// The path all routes of this API are below, unless they are rooted.
+    pub const fn root(self) -> &'static str {
+        match self {
+            Self::Identity | Self::Block => "v3",
+            Self::Share => "v2",
+            Self::Admin => "stowage/v1",
+        }
+    }
+    /// Whether URLs may carry a project segment after the root.
+    pub const fn has_project_segment(self) -> bool {
+        matches!(self, Self::Block | Self::Share)
+    }
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Block => "block",
+            Self::Share => "share",
+            Self::Admin => "admin",
+        }
+    }
+}
+
 /// Who may call a route before any policy is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -52,6 +75,10 @@ pub struct Route {
     /// Names of JSON body members and query keys, for the OpenAPI document: (name, type, meaning).
     pub body: &'static [(&'static str, &'static str, &'static str)],
     pub query: &'static [(&'static str, &'static str, &'static str)],
+    /// The path counts from the listener's root, not from the API's: `/`, `/healthcheck`.
+    pub rooted: bool,
+    /// Invisible (404) without `X-OpenStack-Manila-API-Experimental: True`.
+    pub experimental: bool,
     pub handler: Handler,
 }
 
@@ -104,6 +131,8 @@ impl Route {
             summary,
             body: &[],
             query: &[],
+            rooted: false,
+            experimental: false,
             handler,
         }
     }
@@ -120,6 +149,17 @@ impl Route {
     #[must_use]
     pub const fn public(mut self) -> Self {
         self.access = Access::Public;
+        self
+    }
+    /// The path counts from the listener's root.
+    #[must_use]
+    pub const fn rooted(mut self) -> Self {
+        self.rooted = true;
+        self
+    }
+    #[must_use]
+    pub const fn experimental(mut self) -> Self {
+        self.experimental = true;
         self
     }
     #[must_use]
