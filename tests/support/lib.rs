@@ -1,1 +1,3 @@
-//! support
+//! What suites share.
+
+pub mod array;

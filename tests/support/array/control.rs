@@ -6,7 +6,7 @@ use anyhow::ensure;
 use reqwest::{Client, Method};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Action, Call, Fault, Object};
+use super::{Call, Fault, Object};
 
 #[derive(Debug, Clone)]
 pub struct Control {
@@ -52,7 +52,7 @@ impl Control {
         self.send::<()>(Method::DELETE, "faults", None).await
     }
 
-    /// Waits until `count` calls are held by [`Action::HoldCall`] or [`Action::HoldAnswer`].
+    /// Waits until `count` calls are held by [`Action::HoldCall`](super::Action::HoldCall) or [`Action::HoldAnswer`](super::Action::HoldAnswer).
     pub async fn wait_held(&self, count: usize, within: Duration) -> anyhow::Result<()> {
         let path = format!("held?at_least={count}&milliseconds={}", within.as_millis());
         self.send::<()>(Method::GET, &path, None).await
