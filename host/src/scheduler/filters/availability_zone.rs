@@ -1,0 +1,35 @@
+//! The back end is in the zone asked, and in one of the zones that the type allows.
+
+use super::{Context, Filter, Reason};
+use crate::{
+    scheduler::{explain::Limit, pools::Candidate},
+    store::sql::backends::BackendKind,
+};
+
+pub struct AvailabilityZone;
+
+impl Filter for AvailabilityZone {
+    fn name(&self) -> &'static str {
+        "AvailabilityZoneFilter"
+    }
+    fn limit(&self) -> Limit {
+        Limit::AvailabilityZone
+    }
+    fn check(&self, pool: &Candidate, cx: &Context<'_>) -> Result<(), Reason> {
+        let zone = pool.row.availability_zone.as_str();
+        let out = |text: String| Err(Reason::new(text).with("zone", zone));
+        if let Some(asked) = &cx.request.availability_zone
+            && asked != zone
+        {
+            return out(format!("zone {asked} is asked, the back end is in {zone}"));
+        }
+        let keys: &[&str] = match cx.request.service {
+            BackendKind::Block => &["RESKEY:availability_zones"],
+            BackendKind::Share => &["availability_zones", "capabilities:availability_zones"],
+        };
+        match keys.iter().find_map(|k| cx.request.extra_specs.get(*k)) {
+            Some(allowed) if allowed.split(',').all(|z| z.trim() != zone) => out(format!("the type allows the zones {allowed}, the back end is in {zone}")),
+            _ => Ok(()),
+        }
+    }
+}
