@@ -16,4 +16,5 @@ pub mod notify;
 pub mod policy;
 pub mod quota;
 pub mod reconcile;
+pub mod scheduler;
 pub mod store;

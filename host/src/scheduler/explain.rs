@@ -109,6 +109,14 @@ pub struct NoValidBackend {
     pub rejections: Vec<Rejection>,
 }
 
+impl NoValidBackend {
+    /// Nobody can serve this now, for a cause that goes away by itself right after a start: the first reports are not
+    /// in. A caller may try again for a while before it gives its resource an end state.
+    pub fn worth_waiting(&self) -> bool {
+        matches!(self.limit, Limit::NoBackend | Limit::Service)
+    }
+}
+
 impl std::fmt::Display for NoValidBackend {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "No valid backend was found. {}.", capitalised(self.limit.user_text()))

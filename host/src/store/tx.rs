@@ -1,7 +1,7 @@
 //! One write transaction. On SQLite it is BEGIN IMMEDIATE on the single writer connection.
 
 use super::{
-    StoreResult,
+    StoreResult, on_tx,
     open::{Db, Store},
 };
 
@@ -47,6 +47,25 @@ impl Tx {
         for hook in self.after {
             hook();
         }
+        Ok(())
+    }
+
+    /// Marks a point that [`Tx::rollback_to`] can return to, within this transaction.
+    pub(crate) async fn savepoint(&mut self, name: &'static str) -> StoreResult<()> {
+        self.command("SAVEPOINT", name).await
+    }
+    /// Undoes everything since the savepoint, its row locks included, and forgets the savepoint.
+    pub(crate) async fn rollback_to(&mut self, name: &'static str) -> StoreResult<()> {
+        self.command("ROLLBACK TO SAVEPOINT", name).await?;
+        self.release_savepoint(name).await
+    }
+    /// Forgets the savepoint; what was done since stays.
+    pub(crate) async fn release_savepoint(&mut self, name: &'static str) -> StoreResult<()> {
+        self.command("RELEASE SAVEPOINT", name).await
+    }
+    async fn command(&mut self, verb: &'static str, name: &'static str) -> StoreResult<()> {
+        let sql = sqlx::AssertSqlSafe(format!("{verb} {name}"));
+        on_tx!(self, t => sqlx::query(sql).execute(t).await?.rows_affected());
         Ok(())
     }
 

@@ -55,7 +55,12 @@ pub struct BackendConfig {
     pub availability_zone: String,
     /// Back ends over one physical pool name the same group.
     pub capacity_group: Option<String>,
+    /// The section says `enabled = false`.
+    pub disabled: bool,
 }
+
+/// The `disabled_reason` of a back end that its section switches off; an operator's own switch has another.
+pub const DISABLED_BY_CONFIGURATION: &str = "disabled in the configuration";
 
 /// A back end.
 #[derive(Debug, Clone, PartialEq, sqlx::FromRow)]
@@ -81,12 +86,13 @@ pub struct BackendRow {
     pub shared_targets: Option<String>,
     pub report_began_at: Option<Micros>,
     pub reported_at: Option<Micros>,
+    pub report_due_at: Micros,
     pub created_at: Micros,
     pub updated_at: Micros,
 }
 
-/// Reports older than this count as none: nobody serves the back end any more.
-pub const SILENCE: Duration = Duration::from_secs(180);
+/// A report this much overdue counts as none: nobody serves the back end any more.
+pub const SILENCE: Duration = Duration::from_secs(120);
 
 impl BackendRow {
     /// The part after `@`.
@@ -95,7 +101,7 @@ impl BackendRow {
     }
     /// Up, or why not.
     pub fn state(&self, now: Micros) -> Result<(), String> {
-        up_state(self.configured, self.up, self.state_reason.as_deref(), self.reported_at, now)
+        up_state(self.configured, self.up, self.state_reason.as_deref(), self.report_due_at.max(self.reported_at.unwrap_or(0)), now)
     }
     /// Back-end level capabilities as the driver reported them.
     pub fn capabilities(&self) -> Map<String, Value> {
@@ -124,18 +130,18 @@ pub fn shared_targets_text(value: Option<bool>) -> &'static str {
     }
 }
 
-pub(super) fn up_state(configured: bool, up: bool, reason: Option<&str>, reported_at: Option<Micros>, now: Micros) -> Result<(), String> {
+pub(super) fn up_state(configured: bool, up: bool, reason: Option<&str>, due_at: Micros, now: Micros) -> Result<(), String> {
     if !configured {
         return Err("it is no longer in the configuration".to_owned());
     }
     if !up {
         return Err(reason.unwrap_or("it has not reported yet").to_owned());
     }
-    match reported_at {
-        Some(at) if now - at <= clock::micros(SILENCE) => Ok(()),
-        Some(at) => Err(format!("its last report is {} s old: no process serves it", (now - at) / 1_000_000)),
-        None => Err("it has not reported yet".to_owned()),
+    let overdue = now - due_at;
+    if overdue > clock::micros(SILENCE) {
+        return Err(format!("its report is {} s overdue: no process serves it", overdue / 1_000_000));
     }
+    Ok(())
 }
 
 /// Whether multi-attach volumes can be placed at all, from stored reports.
@@ -151,7 +157,7 @@ pub enum MultiattachSupport {
 
 const COLUMNS: &str = "host, kind, driver, backend_name, backend_id_given, service_uuid, availability_zone, capacity_group, configured, \
      enabled, disabled_reason, frozen, up, state_reason, state_changed_at, capabilities, multiattach, shared_targets, report_began_at, \
-     reported_at, created_at, updated_at";
+     reported_at, report_due_at, created_at, updated_at";
 
 impl Store {
     /// Back ends of one kind, or all, by name: the configured ones, and those gone on which resources remain.
@@ -198,20 +204,23 @@ impl Tx {
         let name = c.backend_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
         // a back end without a configured id keeps the UUID it was given at first
         let sql = "INSERT INTO backends (host, kind, driver, backend_name, backend_id_given, service_uuid, availability_zone, capacity_group, \
-                       configured, enabled, frozen, up, state_changed_at, capabilities, report_due_at, created_at, updated_at) \
-                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, TRUE, TRUE, FALSE, FALSE, $9, '{}', 0, $9, $9) \
+                       configured, enabled, disabled_reason, frozen, up, state_changed_at, capabilities, report_due_at, created_at, updated_at) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, TRUE, NOT $10, CASE WHEN $10 THEN $11 END, FALSE, FALSE, $9, '{}', 0, $9, $9) \
                    ON CONFLICT (host) DO UPDATE SET kind = excluded.kind, driver = excluded.driver, \
                        backend_name = CASE WHEN excluded.backend_id_given OR backends.backend_id_given THEN excluded.backend_name ELSE backends.backend_name END, \
                        service_uuid = CASE WHEN excluded.backend_id_given OR backends.backend_id_given THEN excluded.service_uuid ELSE backends.service_uuid END, \
                        backend_id_given = excluded.backend_id_given, availability_zone = excluded.availability_zone, \
-                       capacity_group = excluded.capacity_group, configured = TRUE, report_due_at = 0, updated_at = excluded.updated_at";
+                       enabled = CASE WHEN NOT excluded.enabled THEN FALSE WHEN backends.disabled_reason = $11 THEN TRUE ELSE backends.enabled END, \
+                       disabled_reason = CASE WHEN NOT excluded.enabled THEN $11 WHEN backends.disabled_reason = $11 THEN NULL \
+                           ELSE backends.disabled_reason END, \
+                       capacity_group = excluded.capacity_group, configured = TRUE, updated_at = excluded.updated_at";
         on_tx!(self, t => sqlx::query(sql)
             .bind(&c.host).bind(c.kind.as_str()).bind(&c.driver).bind(&name).bind(given).bind(service_uuid(&name))
-            .bind(&c.availability_zone).bind(&c.capacity_group).bind(now)
-            .execute(t).await?);
+            .bind(&c.availability_zone).bind(&c.capacity_group).bind(now).bind(c.disabled).bind(DISABLED_BY_CONFIGURATION)
+            .execute(t).await?.rows_affected());
         if let Some(group) = &c.capacity_group {
             let sql = "INSERT INTO capacity_groups (name, turns) VALUES ($1, 0) ON CONFLICT (name) DO NOTHING";
-            on_tx!(self, t => sqlx::query(sql).bind(group).execute(t).await?);
+            on_tx!(self, t => sqlx::query(sql).bind(group).execute(t).await?.rows_affected());
         }
         self.move_claims(&c.host, c.capacity_group.as_deref()).await
     }
@@ -223,9 +232,9 @@ impl Tx {
         let gone: Vec<String> = known.into_iter().map(|(h,)| h).filter(|h| !hosts.contains(h)).collect();
         for host in &gone {
             let sql = "UPDATE backends SET configured = FALSE, up = FALSE, state_reason = NULL, state_changed_at = $2, updated_at = $2 WHERE host = $1";
-            on_tx!(self, t => sqlx::query(sql).bind(host).bind(clock::now()).execute(t).await?);
+            on_tx!(self, t => sqlx::query(sql).bind(host).bind(clock::now()).execute(t).await?.rows_affected());
             let sql = "DELETE FROM backends WHERE host = $1 AND NOT EXISTS (SELECT 1 FROM pools WHERE host = $1 AND resources > 0)";
-            on_tx!(self, t => sqlx::query(sql).bind(host).execute(t).await?);
+            on_tx!(self, t => sqlx::query(sql).bind(host).execute(t).await?.rows_affected());
         }
         Ok(gone)
     }
@@ -247,7 +256,7 @@ impl Tx {
     /// Marks a back end as down, for a reason that an operator can read. Its figures stay.
     pub async fn mark_backend_down(&mut self, host: &str, reason: &str) -> StoreResult<()> {
         let sql = "UPDATE backends SET state_changed_at = CASE WHEN up THEN $3 ELSE state_changed_at END, up = FALSE, state_reason = $2 WHERE host = $1";
-        on_tx!(self, t => sqlx::query(sql).bind(host).bind(reason).bind(clock::now()).execute(t).await?);
+        on_tx!(self, t => sqlx::query(sql).bind(host).bind(reason).bind(clock::now()).execute(t).await?.rows_affected());
         Ok(())
     }
 

@@ -97,13 +97,13 @@ impl Tx {
                    VALUES ($1, $2, $3, $4, $5, $6, FALSE, $7)";
         on_tx!(self, t => sqlx::query(sql)
             .bind(Uuid::new_v4().to_string()).bind(c.resource_id).bind(c.pool).bind(c.capacity_key).bind(c.operation.as_str()).bind(c.gib).bind(clock::now())
-            .execute(t).await?);
+            .execute(t).await?.rows_affected());
         let sql = match c.operation {
             Operation::Create => "INSERT INTO pool_allocations (resource_id, pool, gib) VALUES ($1, $2, $3)",
             Operation::Extend => "UPDATE pool_allocations SET gib = gib + $3 WHERE resource_id = $1 AND pool = $2",
             Operation::Snapshot => return Ok(()),
         };
-        on_tx!(self, t => sqlx::query(sql).bind(c.resource_id).bind(c.pool).bind(c.gib).execute(t).await?);
+        on_tx!(self, t => sqlx::query(sql).bind(c.resource_id).bind(c.pool).bind(c.gib).execute(t).await?.rows_affected());
         Ok(())
     }
 
@@ -111,7 +111,7 @@ impl Tx {
     /// now on show it.
     pub async fn settle_claim(&mut self, resource_id: &str) -> StoreResult<()> {
         let sql = self.dialect().sql("UPDATE capacity_claims SET settled_at = {now} WHERE resource_id = $1 AND settled_at IS NULL");
-        on_tx!(self, t => sqlx::query(sql).bind(resource_id).execute(t).await?);
+        on_tx!(self, t => sqlx::query(sql).bind(resource_id).execute(t).await?.rows_affected());
         Ok(())
     }
 
@@ -124,12 +124,12 @@ impl Tx {
         let (allocated, resources) = match claim.operation.as_str() {
             "create" => {
                 let sql = "DELETE FROM pool_allocations WHERE resource_id = $1";
-                on_tx!(self, t => sqlx::query(sql).bind(resource_id).execute(t).await?);
+                on_tx!(self, t => sqlx::query(sql).bind(resource_id).execute(t).await?.rows_affected());
                 (claim.gib, 1)
             }
             "extend" => {
                 let sql = "UPDATE pool_allocations SET gib = gib - $2 WHERE resource_id = $1";
-                on_tx!(self, t => sqlx::query(sql).bind(resource_id).bind(claim.gib).execute(t).await?);
+                on_tx!(self, t => sqlx::query(sql).bind(resource_id).bind(claim.gib).execute(t).await?.rows_affected());
                 (claim.gib, 0)
             }
             _ => (0, 0),
@@ -143,12 +143,12 @@ impl Tx {
         let sql = self.dialect().sql(
             "UPDATE capacity_claims SET settled_at = COALESCE(settled_at, {now}), freed = TRUE WHERE resource_id = $1 AND NOT freed",
         );
-        on_tx!(self, t => sqlx::query(sql).bind(resource_id).execute(t).await?);
+        on_tx!(self, t => sqlx::query(sql).bind(resource_id).execute(t).await?.rows_affected());
         let sql = "DELETE FROM pool_allocations WHERE resource_id = $1 RETURNING resource_id, pool, gib";
         let gone: Option<Allocation> = on_tx!(self, t => sqlx::query_as(sql).bind(resource_id).fetch_optional(t).await?);
         let Some(gone) = gone else { return Ok(()) };
         let sql = "UPDATE pools SET allocated_gib = allocated_gib - $2, resources = resources - 1 WHERE name = $1";
-        on_tx!(self, t => sqlx::query(sql).bind(&gone.pool).bind(gone.gib).execute(t).await?);
+        on_tx!(self, t => sqlx::query(sql).bind(&gone.pool).bind(gone.gib).execute(t).await?.rows_affected());
         Ok(())
     }
 
@@ -178,7 +178,7 @@ impl Tx {
     /// Serialises whoever changes claims of a configured group; a key that is no group has no row and needs none.
     pub(super) async fn lock_capacity_group(&mut self, name: &str) -> StoreResult<()> {
         let sql = "UPDATE capacity_groups SET turns = turns + 1 WHERE name = $1";
-        on_tx!(self, t => sqlx::query(sql).bind(name).execute(t).await?);
+        on_tx!(self, t => sqlx::query(sql).bind(name).execute(t).await?.rows_affected());
         Ok(())
     }
 
@@ -187,7 +187,7 @@ impl Tx {
                        allocated_gib = allocated_gib + CASE WHEN name = $1 THEN $4 ELSE 0 END, \
                        resources = resources + CASE WHEN name = $1 THEN $5 ELSE 0 END \
                    WHERE capacity_key = $2";
-        on_tx!(self, t => sqlx::query(sql).bind(pool).bind(key).bind(claimed).bind(allocated).bind(resources).execute(t).await?);
+        on_tx!(self, t => sqlx::query(sql).bind(pool).bind(key).bind(claimed).bind(allocated).bind(resources).execute(t).await?.rows_affected());
         Ok(())
     }
 
@@ -196,7 +196,7 @@ impl Tx {
         let sql = "DELETE FROM capacity_claims WHERE capacity_key IN (SELECT capacity_key FROM pools WHERE host = $1) AND settled_at < \
                        (SELECT MIN(p.report_began_at) FROM pools p JOIN backends b ON b.host = p.host \
                         WHERE p.capacity_key = capacity_claims.capacity_key AND p.present AND b.up AND b.configured)";
-        on_tx!(self, t => sqlx::query(sql).bind(host).execute(t).await?);
+        on_tx!(self, t => sqlx::query(sql).bind(host).execute(t).await?.rows_affected());
         Ok(())
     }
 
@@ -207,13 +207,13 @@ impl Tx {
         for (pool, old) in moved {
             let new = group.unwrap_or(&pool).to_owned();
             let sql = "UPDATE pools SET capacity_key = $2 WHERE name = $1";
-            on_tx!(self, t => sqlx::query(sql).bind(&pool).bind(&new).execute(t).await?);
+            on_tx!(self, t => sqlx::query(sql).bind(&pool).bind(&new).execute(t).await?.rows_affected());
             let sql = "UPDATE capacity_claims SET capacity_key = $2 WHERE pool = $1";
-            on_tx!(self, t => sqlx::query(sql).bind(&pool).bind(&new).execute(t).await?);
+            on_tx!(self, t => sqlx::query(sql).bind(&pool).bind(&new).execute(t).await?.rows_affected());
             let sql = "UPDATE pools SET claimed_gib = (SELECT CAST(COALESCE(SUM(c.gib), 0) AS BIGINT) FROM capacity_claims c \
                            WHERE c.capacity_key = pools.capacity_key AND (c.settled_at IS NULL OR c.settled_at >= pools.report_began_at)) \
                        WHERE capacity_key IN ($1, $2)";
-            on_tx!(self, t => sqlx::query(sql).bind(&old).bind(&new).execute(t).await?);
+            on_tx!(self, t => sqlx::query(sql).bind(&old).bind(&new).execute(t).await?.rows_affected());
         }
         Ok(())
     }

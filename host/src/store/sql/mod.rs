@@ -1,9 +1,13 @@
 //! One file an aggregate: its row, its statements. Functions on [`Store`](super::Store) read; functions on
 //! [`Tx`](super::Tx) write (and read what they must see inside the transaction).
 
+pub mod backends;
+pub mod capacity_claims;
 pub mod jobs;
 pub mod messages;
 pub mod outbox;
+pub mod placements;
+pub mod pools;
 pub mod quota;
 pub mod settings;
 pub mod tombstones;

@@ -48,10 +48,10 @@ impl Tx {
         on_tx!(self, t => sqlx::query(sql)
             .bind(Uuid::new_v4().to_string()).bind(&row.resource_id).bind(&row.resource_kind).bind(&row.operation).bind(&row.project_id)
             .bind(&row.request_id).bind(row.size_gib).bind(&row.pool).bind(&row.limit_kind).bind(&row.detail).bind(clock::now())
-            .execute(t).await?);
+            .execute(t).await?.rows_affected());
         let sql = "DELETE FROM placements WHERE resource_id = $1 AND created_at < \
                        (SELECT MIN(created_at) FROM (SELECT created_at FROM placements WHERE resource_id = $1 ORDER BY created_at DESC LIMIT $2) AS kept)";
-        on_tx!(self, t => sqlx::query(sql).bind(&row.resource_id).bind(KEPT_PER_RESOURCE).execute(t).await?);
+        on_tx!(self, t => sqlx::query(sql).bind(&row.resource_id).bind(KEPT_PER_RESOURCE).execute(t).await?.rows_affected());
         Ok(())
     }
 

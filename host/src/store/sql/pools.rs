@@ -99,13 +99,13 @@ pub struct PoolRow {
     pub up: bool,
     pub state_reason: Option<String>,
     pub shared_targets: Option<String>,
-    pub backend_reported_at: Option<Micros>,
+    pub report_due_at: Micros,
 }
 
 impl PoolRow {
     /// Whether the back end is up, or why not.
     pub fn state(&self, now: Micros) -> Result<(), String> {
-        up_state(self.configured, self.up, self.state_reason.as_deref(), self.backend_reported_at, now)
+        up_state(self.configured, self.up, self.state_reason.as_deref(), self.report_due_at.max(self.reported_at), now)
     }
     pub fn shared_targets(&self) -> Option<bool> {
         shared_targets_value(self.shared_targets.as_deref())
@@ -151,7 +151,7 @@ const SELECT: &str = "SELECT p.name, p.host, p.capacity_key, p.present, p.availa
      p.reserved_percentage, p.reserved_snapshot_percentage, p.reserved_extend_percentage, p.max_over_subscription, p.thin, p.thick, \
      p.capabilities, p.claimed_gib, p.allocated_gib, p.resources, p.reported_at, b.kind, b.driver, b.backend_name, b.service_uuid, \
      b.availability_zone, b.capacity_group, b.configured, b.enabled, b.disabled_reason, b.frozen, b.up, b.state_reason, b.shared_targets, \
-     b.reported_at AS backend_reported_at FROM pools p JOIN backends b ON b.host = p.host";
+     b.report_due_at FROM pools p JOIN backends b ON b.host = p.host";
 
 fn select(rest: &str) -> sqlx::AssertSqlSafe<String> {
     sqlx::AssertSqlSafe(format!("{SELECT} {rest}"))
@@ -192,12 +192,12 @@ impl Tx {
             return Ok(ReportStored::Stale);
         }
         let gone = "UPDATE pools SET present = FALSE WHERE host = $1";
-        on_tx!(self, t => sqlx::query(gone).bind(&report.host).execute(t).await?);
+        on_tx!(self, t => sqlx::query(gone).bind(&report.host).execute(t).await?.rows_affected());
         for pool in &report.pools {
             self.store_pool(report, pool, group.as_deref()).await?;
         }
         let gone = "DELETE FROM pools WHERE host = $1 AND NOT present AND resources = 0";
-        on_tx!(self, t => sqlx::query(gone).bind(&report.host).execute(t).await?);
+        on_tx!(self, t => sqlx::query(gone).bind(&report.host).execute(t).await?.rows_affected());
         self.drop_covered_claims(&report.host).await?;
         let before = shared_targets.map(|text| shared_targets_value(Some(&text)));
         Ok(ReportStored::Stored { shared_targets_before: before })
@@ -241,7 +241,7 @@ impl Tx {
             .bind(pool.provisioned_gib.unwrap_or(0.0)).bind(pool.provisioned_gib.is_some()).bind(pool.reserved_percentage)
             .bind(pool.reserved_snapshot_percentage).bind(pool.reserved_extend_percentage).bind(ratio).bind(pool.thin).bind(pool.thick)
             .bind(Value::Object(capabilities).to_string()).bind(report.began_at)
-            .execute(t).await?);
+            .execute(t).await?.rows_affected());
         self.recount_claims(&name, &key, report.began_at).await
     }
 
@@ -255,7 +255,7 @@ impl Tx {
                      (SELECT CAST(COALESCE(SUM(gib), 0) AS BIGINT) FROM capacity_claims \
                       WHERE pool = $1 AND operation <> 'snapshot' AND NOT freed AND (settled_at IS NULL OR settled_at >= $3)) AS DOUBLE PRECISION) END \
              WHERE name = $1";
-        on_tx!(self, t => sqlx::query(sql).bind(pool).bind(key).bind(began_at).execute(t).await?);
+        on_tx!(self, t => sqlx::query(sql).bind(pool).bind(key).bind(began_at).execute(t).await?.rows_affected());
         Ok(())
     }
 }
