@@ -7,6 +7,7 @@
 pub mod bind;
 pub mod dialect;
 pub mod error;
+pub mod keyset;
 pub mod migrate;
 pub mod open;
 pub mod sql;
