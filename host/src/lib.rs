@@ -18,3 +18,4 @@ pub mod quota;
 pub mod reconcile;
 pub mod scheduler;
 pub mod store;
+pub mod wasm;

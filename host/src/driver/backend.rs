@@ -14,6 +14,7 @@ use super::{
     call::Call,
     capability::CapabilityReport,
     error::{DriverError, DriverResult},
+    gate::Gate,
     share::{
         Access, Allocations, Ensure, Poll, ShareFromSnapshot, ShareManage, ShareRevert, ShareServers, ShareShrink, ShareSnapshots, Shares,
         SnapshotAccess,
@@ -116,6 +117,8 @@ pub struct Backend {
     pub host: String,
     pub config: Arc<BackendConfig>,
     pub driver: DriverIdentity,
+    /// Every call of this incarnation passes it.
+    pub gate: Arc<Gate>,
     interfaces: Interfaces,
     report: ArcSwapOption<TimedReport>,
 }
@@ -138,7 +141,16 @@ macro_rules! interface {
 
 impl Backend {
     pub fn new(host: impl Into<String>, config: Arc<BackendConfig>, driver: DriverIdentity, interfaces: Interfaces) -> Self {
-        Self { host: host.into(), config, driver, interfaces, report: ArcSwapOption::empty() }
+        let host = host.into();
+        let gate = Gate::new(host.clone(), config.grants.concurrency);
+        Self { host, config, driver, gate, interfaces, report: ArcSwapOption::empty() }
+    }
+
+    /// The gate that the interfaces' calls pass, when it was made before them.
+    #[must_use]
+    pub fn with_gate(mut self, gate: Arc<Gate>) -> Self {
+        self.gate = gate;
+        self
     }
 
     /// The back end's own name, without the host.

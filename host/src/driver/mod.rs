@@ -11,6 +11,8 @@ pub mod call;
 pub mod capability;
 pub mod catalog;
 pub mod error;
+pub mod gate;
+pub mod loader;
 pub mod share;
 pub mod types;
 
@@ -20,3 +22,5 @@ pub use call::Call;
 pub use capability::CapabilityReport;
 pub use catalog::Catalog;
 pub use error::{DriverError, DriverResult, ErrorKind};
+pub use gate::Gate;
+pub use loader::{Driver, LoadError, Loader};

@@ -115,6 +115,22 @@ impl Store {
         Ok(Self { db: Db::Sqlite { write, read }, _lock: Some(Arc::new(lock)) })
     }
 
+    /// A database of its own beside this one: on SQLite the file `<file>.<suffix>` with the same durability, created when
+    /// absent and guarded by this store's lock; on PostgreSQL the same database, since its writers do not queue.
+    pub(in crate::store) async fn open_beside(&self, suffix: &str) -> StoreResult<Self> {
+        let Db::Sqlite { write, read } = &self.db else { return Ok(self.clone()) };
+        let open = |pool: &SqlitePool| {
+            let options = (*pool.connect_options()).clone();
+            let path = format!("{}.{suffix}", options.get_filename().display());
+            SqlitePoolOptions::new()
+                .max_connections(pool.options().get_max_connections())
+                .acquire_timeout(pool.options().get_acquire_timeout())
+                .connect_with(options.filename(path))
+        };
+        let db = Db::Sqlite { write: open(write).await?, read: open(read).await? };
+        Ok(Self { db, _lock: self._lock.clone() })
+    }
+
     /// Closes every connection; open transactions end first.
     pub async fn close(&self) {
         match &self.db {

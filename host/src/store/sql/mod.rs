@@ -12,3 +12,6 @@ pub mod quota;
 pub mod settings;
 pub mod tombstones;
 pub mod workers;
+pub mod driver_blobs;
+pub mod driver_kv;
+pub mod driver_locks;
