@@ -1,18 +1,159 @@
 //! The composition root: what the running service is made of.
+//!
+//! [`App::build`] makes every part, [`App::start`] sets those in motion that work by themselves, [`App::apply`] hands a
+//! changed configuration on, [`App::stop`] ends them. No part looks up another except through the `App` it is given.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc, time::Duration};
 
-use crate::{api::auth::TokenSource, clock::Micros, jobs::Jobs, policy::Policy, store::Store};
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    api::{auth::TokenSource, route::Api},
+    clock::{self, Micros},
+    config::{Config, Live, PublicUrlConfig},
+    context::Principal,
+    driver::catalog::Catalog,
+    error::{Error, Kind},
+    jobs::{Jobs, JobsOptions, task},
+    policy::Policy,
+    reconcile::Reconcilers,
+    serve::{Addresses, ServeError},
+    store::Store,
+    telemetry::{
+        self,
+        health::{Health, Status},
+    },
+};
 
 /// The running service. One per process, behind an `Arc`.
 pub struct App {
+    /// The configuration in force; take it with `app.config.get()`.
+    pub config: Live,
     pub store: Store,
     /// The queue, and this process's part in the work.
     pub jobs: Jobs,
+    /// The loops that bring things back to what they should be.
+    pub reconcilers: Reconcilers,
     /// Who may do what.
     pub policy: Policy,
     /// What a token stands for: the built-in identity or a real Keystone.
     pub tokens: Arc<dyn TokenSource>,
+    /// The loaded back ends.
+    pub drivers: Catalog,
+    /// How clients reach the services.
+    pub public_urls: PublicUrls,
+    pub health: Health,
+    /// What `/metrics` renders.
+    pub metrics: metrics_exporter_prometheus::PrometheusHandle,
     /// When this process started.
     pub started_at: Micros,
+}
+
+/// Scheme, host and port of each service as clients reach it, without a final slash; empty for a service that is off and
+/// has no configured URL.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PublicUrls {
+    pub identity: String,
+    pub block: String,
+    pub share: String,
+    pub admin: String,
+}
+
+impl PublicUrls {
+    pub fn new(configured: &PublicUrlConfig, addresses: &Addresses) -> Self {
+        let of = |url: &str, api| match addresses.get(api) {
+            _ if !url.is_empty() => url.trim_end_matches('/').to_owned(),
+            Some(address) => format!("http://{address}"),
+            None => String::new(),
+        };
+        Self {
+            identity: of(&configured.identity, Api::Identity),
+            block: of(&configured.block, Api::Block),
+            share: of(&configured.share, Api::Share),
+            admin: of(&configured.admin, Api::Admin),
+        }
+    }
+}
+
+impl App {
+    /// Makes every part. Nothing runs yet.
+    ///
+    /// # Errors
+    /// [`ServeError`] of the part that could not be made.
+    pub async fn build(live: Live, store: Store, public_urls: PublicUrls) -> Result<Arc<Self>, ServeError> {
+        let config = live.get();
+        let policy =
+            Policy::load(policy_file(&config)).map_err(|e| ServeError::part(format!("policy.file {}", config.policy.file.display()), e))?;
+        Ok(Arc::new(Self {
+            jobs: Jobs::new(store.clone(), jobs_options(&config)),
+            reconcilers: Reconcilers::default(),
+            policy,
+            tokens: Arc::new(NoIdentity),
+            drivers: Catalog::default(),
+            public_urls,
+            health: Health::default(),
+            metrics: telemetry::metrics::handle(),
+            started_at: clock::now(),
+            config: live,
+            store,
+        }))
+    }
+
+    /// Starts what works by itself: workers, reconcilers, drivers. Each ends when `stop` is cancelled or in [`App::stop`].
+    ///
+    /// # Errors
+    /// [`ServeError`] of the part that could not be started.
+    pub async fn start(self: &Arc<Self>, stop: &CancellationToken) -> Result<(), ServeError> {
+        telemetry::health::watch_database(self, stop.clone());
+        self.apply_budgets(&self.config.get());
+        self.jobs.start(self, task::registry()).await?;
+        self.reconcilers.start_builtin(self, &self.jobs);
+        Ok(())
+    }
+
+    /// Hands a changed configuration to the parts that keep something made from it. The others read `config` at each use.
+    pub async fn apply(self: &Arc<Self>, config: &Config) {
+        self.apply_budgets(config);
+        match self.policy.reload(policy_file(config)) {
+            Ok(()) => self.health.ok("policy"),
+            Err(e) => {
+                tracing::error!(error = %e, "the policy file is refused, the rules in force stay");
+                self.health.set("policy", Status::Degraded, format!("{}: {e}; the rules in force stay", config.policy.file.display()));
+            }
+        }
+    }
+
+    fn apply_budgets(&self, config: &Config) {
+        for backend in &config.backends {
+            self.jobs.set_backend_concurrency(&config.backend_host(&backend.name), Some(backend.grants.concurrency));
+        }
+    }
+
+    /// Ends what [`App::start`] started: running jobs may finish within `grace`, the rest is handed back.
+    pub async fn stop(self: &Arc<Self>, grace: Duration) {
+        self.reconcilers.stop().await;
+        if let Err(e) = self.jobs.shutdown(grace).await {
+            tracing::warn!(error = %e, "jobs were not handed back; they are taken over when the lease has expired");
+        }
+    }
+}
+
+fn policy_file(config: &Config) -> Option<&Path> {
+    Some(config.policy.file.as_path()).filter(|p| !p.as_os_str().is_empty())
+}
+
+fn jobs_options(config: &Config) -> JobsOptions {
+    let jobs = &config.jobs;
+    JobsOptions { work: jobs.work, lease: jobs.lease, poll: jobs.poll, unplaced: jobs.concurrency, ..JobsOptions::default() }
+}
+
+/// Nobody can say what a token stands for.
+struct NoIdentity;
+
+#[async_trait]
+impl TokenSource for NoIdentity {
+    async fn validate(&self, _: &str) -> Result<Principal, Error> {
+        Err(Error::new(Kind::Unavailable, "No identity service is configured."))
+    }
 }

@@ -17,5 +17,7 @@ pub mod policy;
 pub mod quota;
 pub mod reconcile;
 pub mod scheduler;
+pub mod serve;
 pub mod store;
 pub mod wasm;
+pub mod telemetry;

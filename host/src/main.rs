@@ -1,1 +1,11 @@
-fn main() {}
+//! The binary: a command line in front of the library.
+
+mod cli;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    cli::run(cli::Cli::parse())
+}

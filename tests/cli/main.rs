@@ -1,1 +1,4 @@
-//! Suite `cli`.
+//! Suite `cli`: the real binary, as an operator meets it.
+
+mod config;
+mod serve;

@@ -4,6 +4,7 @@
 //! calls the handler. A handler parses, calls one service, renders; it has no `if` about state. The same table gives the
 //! OpenAPI document and the coverage page, so a route cannot exist without them.
 
+pub mod admin;
 pub mod auth;
 pub mod body;
 pub mod dispatch;
@@ -22,5 +23,9 @@ use route::{Api, Route};
 
 /// Every row of one API: what its listener serves and what the OpenAPI document shows.
 pub fn routes(api: Api) -> Vec<Route> {
-    versions::routes(api)
+    let mut rows = versions::routes(api);
+    if api == Api::Admin {
+        rows.extend(admin::routes());
+    }
+    rows
 }

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 pub use backend::{BackendConfig, BackendKind, Grants};
 pub use block::BlockConfig;
-pub use database::DatabaseConfig;
+pub use database::{DatabaseConfig, redacted as database_shown};
 pub use drivers::DriversConfig;
 pub use error::{ConfigError, Finding};
 pub use identity::{Argon2Config, IdentityConfig, IdentityMode, KeystoneConfig};

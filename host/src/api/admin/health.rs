@@ -1,0 +1,54 @@
+//! `/healthz` and `/metrics`, without a token.
+
+use http::{HeaderValue, StatusCode, header};
+use serde_json::json;
+
+use crate::{
+    api::{
+        reply::Reply,
+        request::ApiRequest,
+        route::{Api, Route, Verb},
+    },
+    error::Result,
+    handler,
+    telemetry::health::Status,
+};
+
+pub const ROUTES: &[Route] = &[
+    Route::new(
+        Api::Admin,
+        Verb::Get,
+        "/healthz",
+        "",
+        200,
+        "Say whether this process should get requests, and if not, why",
+        handler!(ready),
+    )
+    .public()
+    .rooted(),
+    Route::new(Api::Admin, Verb::Get, "/healthz/live", "", 200, "Say that this process answers at all", handler!(live)).public().rooted(),
+    Route::new(Api::Admin, Verb::Get, "/metrics", "", 200, "Show the metrics in Prometheus' text format", handler!(metrics))
+        .public()
+        .rooted(),
+];
+
+/// 503 with the reasons when this process cannot serve. A degraded one serves, and says what is wrong.
+async fn ready(req: ApiRequest) -> Result<Reply> {
+    let health = &req.app.health;
+    let status = health.status();
+    let code = if status == Status::Unready { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
+    Reply::json(code, &json!({ "status": status, "version": env!("CARGO_PKG_VERSION"), "conditions": health.conditions() }))
+}
+
+async fn live(_: ApiRequest) -> Result<Reply> {
+    Ok(text(b"alive\n".to_vec()))
+}
+
+async fn metrics(req: ApiRequest) -> Result<Reply> {
+    Ok(text(req.app.metrics.render().into_bytes()))
+}
+
+fn text(body: Vec<u8>) -> Reply {
+    Reply { body, ..Reply::empty(StatusCode::OK) }
+        .header(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"))
+}

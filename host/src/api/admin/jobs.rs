@@ -1,0 +1,47 @@
+//! `/stowage/v1/jobs`: what is being done, by whom, and what it waits for.
+
+use http::StatusCode;
+use serde_json::json;
+
+use super::{ADMIN, require_admin};
+use crate::{
+    api::{
+        reply::Reply,
+        request::ApiRequest,
+        route::{Api, Route, Verb},
+    },
+    error::{Error, Result},
+    handler,
+    store::sql::jobs::JobFilter,
+};
+
+const LIMIT: i64 = 1000;
+
+pub const ROUTES: &[Route] = &[Route::new(Api::Admin, Verb::Get, "/jobs", ADMIN, 200, "List jobs, newest first", handler!(list)).query(&[
+    ("state", "string", "ready, running or done"),
+    ("kind", "string", "Task, such as volume.create"),
+    ("backend", "string", "host@backend"),
+    ("resource_id", "string", "The resource the job is about"),
+    ("project_id", "string", "The project on whose behalf it runs"),
+    ("marker", "string", "Last job of the previous page"),
+    ("limit", "integer", "Most rows; at most 1000"),
+])];
+
+async fn list(req: ApiRequest) -> Result<Reply> {
+    require_admin(&req)?;
+    let of = |key: &str| req.query_value(key).map(str::to_owned);
+    let filter = JobFilter {
+        state: of("state"),
+        kind: of("kind"),
+        backend: of("backend"),
+        resource_id: of("resource_id"),
+        project_id: of("project_id"),
+    };
+    let limit = match req.query_value("limit").map(str::parse) {
+        None => LIMIT,
+        Some(Ok(n @ 1..)) => LIMIT.min(n),
+        Some(_) => return Err(Error::invalid("limit must be a number above zero.")),
+    };
+    let jobs = req.app.jobs.list(&filter, req.query_value("marker"), limit).await?;
+    Reply::json(StatusCode::OK, &json!({ "jobs": jobs }))
+}

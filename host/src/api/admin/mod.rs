@@ -1,0 +1,24 @@
+//! Our own API, `/stowage/v1`: what an operator asks about drivers, back ends and jobs. Role `admin` only; health and
+//! metrics are open to whoever reaches the listener.
+
+mod config;
+mod health;
+mod jobs;
+mod loops;
+
+use super::{request::ApiRequest, route::Route};
+use crate::error::{Error, Result};
+
+/// Every row of the admin API.
+pub fn routes() -> Vec<Route> {
+    [health::ROUTES, jobs::ROUTES, loops::ROUTES, config::ROUTES].concat()
+}
+
+/// What the rows' `policy` says.
+const ADMIN: &str = "role:admin";
+
+/// # Errors
+/// [`Kind::Forbidden`](crate::error::Kind::Forbidden).
+fn require_admin(req: &ApiRequest) -> Result<()> {
+    if req.ctx.is_admin() { Ok(()) } else { Err(Error::forbidden("The admin API is for the role admin.")) }
+}

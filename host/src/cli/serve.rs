@@ -1,0 +1,44 @@
+//! `stowage serve`
+
+use anyhow::Result;
+use stowage::{
+    app::App,
+    config::{IdentityMode, Live},
+    serve::{self, signals},
+    telemetry,
+};
+
+use super::{SourceArgs, line};
+
+pub async fn serve(args: &SourceArgs) -> Result<()> {
+    let (config, source) = args.load()?;
+    let log = telemetry::log::start(&config.log);
+    let live = Live::new(config, source);
+    let running = serve::start(live.clone(), Some(log)).await?;
+    welcome(&running.app);
+    signals::until_stop(&live).await?;
+    running.stop().await;
+    Ok(())
+}
+
+/// What a person who has just started it needs to know next.
+fn welcome(app: &App) {
+    let config = app.config.get();
+    let urls = &app.public_urls;
+    line(format_args!("Stowage {} is ready.", env!("CARGO_PKG_VERSION")));
+    for (what, url, path) in [
+        ("identity", &urls.identity, "/v3"),
+        ("block storage", &urls.block, "/v3"),
+        ("shared file systems", &urls.share, "/v2"),
+        ("admin", &urls.admin, "/stowage/v1"),
+    ] {
+        if !url.is_empty() {
+            line(format_args!("  {what:<20} {url}{path}"));
+        }
+    }
+    if config.identity.mode == IdentityMode::Builtin {
+        let clouds = config.clouds_yaml();
+        line(format_args!("  {:<20} {} (cloud \"stowage\")", "credentials", clouds.display()));
+        line(format_args!("Try:\n  OS_CLIENT_CONFIG_FILE={} openstack --os-cloud stowage volume create --size 1 first", clouds.display()));
+    }
+}
