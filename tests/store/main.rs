@@ -1,1 +1,13 @@
-//! Suite `store`.
+//! The store's contract: every function behaves the same on SQLite and on PostgreSQL. One module an aggregate; each test
+//! body runs on both ([`support::both_databases!`]).
+
+mod dialect;
+mod jobs;
+mod messages;
+mod migrate;
+mod outbox;
+mod quota;
+mod schema;
+mod settings;
+mod tombstones;
+mod workers;

@@ -6,9 +6,11 @@
 pub mod app;
 pub mod array;
 pub mod client;
+pub mod db;
 pub mod drivers;
 pub mod persona;
 pub mod ports;
+pub mod postgres;
 pub mod process;
 pub mod wait;
 

@@ -14,9 +14,8 @@ use crate::{
 };
 
 /// What a running task holds.
-#[derive(Clone)]
-pub struct JobContext {
-    pub app: Arc<App>,
+pub struct JobContext<A = App> {
+    pub app: Arc<A>,
     pub job: Job,
     /// Cancelled when the worker's lease was lost: outgoing calls are refused from then on.
     pub lease: CancellationToken,
@@ -25,7 +24,20 @@ pub struct JobContext {
     pub(super) settled: Arc<AtomicBool>,
 }
 
-impl JobContext {
+impl<A> Clone for JobContext<A> {
+    fn clone(&self) -> Self {
+        Self {
+            app: Arc::clone(&self.app),
+            job: self.job.clone(),
+            lease: self.lease.clone(),
+            held: self.held.clone(),
+            jobs: self.jobs.clone(),
+            settled: Arc::clone(&self.settled),
+        }
+    }
+}
+
+impl<A> JobContext<A> {
     /// The lease itself: [`Lease::is_held`] answers without delay after the process was stopped.
     pub fn worker_lease(&self) -> &Lease {
         &self.held

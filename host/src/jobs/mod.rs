@@ -35,6 +35,7 @@ pub use self::{
     waiters::WaitExpired,
 };
 use crate::{
+    app::App,
     clock::Micros,
     error::{Error, Kind},
     store::StoreError,
@@ -134,13 +135,13 @@ impl From<StoreError> for TaskError {
     }
 }
 
-/// One kind of work; one file each in `jobs/task/`.
+/// One kind of work; one file each in `jobs/task/`. `A` is what tasks work with: the queue itself knows nothing of it.
 #[async_trait]
-pub trait Task: Send + Sync {
+pub trait Task<A: Send + Sync + 'static = App>: Send + Sync {
     /// The name that stands in the row.
     fn kind(&self) -> &'static str;
     /// Does the work, or one more piece of it. Runs again after a crash: it must find what an earlier run left.
-    async fn run(&self, cx: &JobContext) -> Result<Outcome, TaskError>;
+    async fn run(&self, cx: &JobContext<A>) -> Result<Outcome, TaskError>;
     /// The job is past its maximum age: give the resource an end state and a message, and leave clean-up jobs behind.
-    async fn expire(&self, cx: &JobContext) -> Result<Outcome, TaskError>;
+    async fn expire(&self, cx: &JobContext<A>) -> Result<Outcome, TaskError>;
 }

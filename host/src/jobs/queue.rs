@@ -2,23 +2,21 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock},
     time::Duration,
 };
 
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    Lease, NewJob, Registry,
+    Lease, NewJob,
     lanes::{Lanes, Slot},
+    runner::Crew,
     waiters::Waiters,
 };
-use crate::{
-    app::App,
-    store::{
-        Store, StoreResult, Tx,
-        sql::jobs::{CHANNEL, Claimed, JobFilter, JobRow},
-    },
+use crate::store::{
+    Store, StoreResult, Tx,
+    sql::jobs::{CHANNEL, Claimed, JobFilter, JobRow},
 };
 
 /// How this process takes part in the work.
@@ -62,8 +60,8 @@ pub(super) struct Inner {
     pub(super) options: JobsOptions,
     pub(super) lanes: Arc<Lanes>,
     pub(super) waiters: Waiters,
-    /// Set once by `start`. Weak: the app owns the queue, not the other way round.
-    pub(super) crew: OnceLock<Crew>,
+    /// Set once by `start`.
+    pub(super) crew: OnceLock<Box<dyn Crew>>,
     /// None before registration, after the lease was lost, and from shutdown on.
     pub(super) lease: RwLock<Option<Lease>>,
     /// Generations of the jobs that run here.
@@ -74,12 +72,6 @@ pub(super) struct Inner {
     pub(super) stop: CancellationToken,
     /// The loops and the runs.
     pub(super) tasks: TaskTracker,
-}
-
-/// Who does the work.
-pub(super) struct Crew {
-    pub(super) app: Weak<App>,
-    pub(super) registry: Registry,
 }
 
 impl Jobs {
@@ -100,6 +92,10 @@ impl Jobs {
                 tasks: TaskTracker::new(),
             }),
         }
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.inner.store
     }
 
     pub fn options(&self) -> &JobsOptions {

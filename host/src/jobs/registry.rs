@@ -3,22 +3,28 @@
 use std::{collections::HashMap, sync::Arc};
 
 use super::Task;
+use crate::app::App;
 
 /// Tasks by the name that stands in the row.
-#[derive(Clone, Default)]
-pub struct Registry(HashMap<&'static str, Arc<dyn Task>>);
+pub struct Registry<A: Send + Sync + 'static = App>(HashMap<&'static str, Arc<dyn Task<A>>>);
 
-impl Registry {
+impl<A: Send + Sync + 'static> Default for Registry<A> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<A: Send + Sync + 'static> Registry<A> {
     #[must_use]
-    pub fn with(mut self, task: impl Task + 'static) -> Self {
+    pub fn with(mut self, task: impl Task<A> + 'static) -> Self {
         self.add(Arc::new(task));
         self
     }
     /// A later task of the same kind takes the place of an earlier one.
-    pub fn add(&mut self, task: Arc<dyn Task>) {
+    pub fn add(&mut self, task: Arc<dyn Task<A>>) {
         self.0.insert(task.kind(), task);
     }
-    pub fn get(&self, kind: &str) -> Option<Arc<dyn Task>> {
+    pub fn get(&self, kind: &str) -> Option<Arc<dyn Task<A>>> {
         self.0.get(kind).cloned()
     }
     /// Every kind, sorted.

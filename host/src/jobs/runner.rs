@@ -6,16 +6,17 @@
 use std::{
     panic::AssertUnwindSafe,
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use async_trait::async_trait;
 use futures::FutureExt;
 use rand::Rng;
 
-use super::{Job, JobContext, Jobs, Lease, Outcome, Task, TaskError, lanes::Slot};
+use super::{Job, JobContext, Jobs, Lease, Outcome, Registry, Task, TaskError, lanes::Slot};
 use crate::store::{
     StoreResult,
     sql::jobs::{Claimed, Release},
@@ -36,7 +37,7 @@ fn backoff_from(base: Duration, failures: i64) -> Duration {
 }
 
 /// How a run ended.
-enum End {
+pub(super) enum End {
     Settled,
     Later(Release),
     /// The lease is lost or the job is another's: not a word more.
@@ -74,11 +75,12 @@ impl Drop for RunningEntry {
 async fn run(jobs: &Jobs, claimed: Claimed, lease: Lease, slot: Slot) {
     let begun = Instant::now();
     let job = claimed.job.clone();
+    let Some(crew) = jobs.inner.crew.get() else { return };
     let span = tracing::info_span!("job", job_id = %job.id, kind = %job.kind, generation = job.generation, resource_id = %job.resource_id, request_id = %job.request_id);
     let end = tokio::select! {
         biased;
         () = lease.token().cancelled() => End::Silent,
-        end = tracing::Instrument::instrument(attempt(jobs, claimed, &lease), span) => end,
+        end = tracing::Instrument::instrument(crew.attempt(jobs, claimed, &lease), span) => end,
     };
     let outcome = match &end {
         End::Settled => "settled",
@@ -102,32 +104,52 @@ async fn run(jobs: &Jobs, claimed: Claimed, lease: Lease, slot: Slot) {
     }
 }
 
-/// One run of the task, to a verdict.
-async fn attempt(jobs: &Jobs, claimed: Claimed, lease: &Lease) -> End {
-    let Claimed { job, left } = claimed;
-    let Some(crew) = jobs.inner.crew.get() else { return End::Silent };
-    let Some(app) = crew.app.upgrade() else { return End::Silent };
-    let Some(task) = crew.registry.get(&job.kind) else {
-        return failed(jobs, &job, format!("this process has no task for {}", job.kind));
-    };
-    let settled = Arc::new(AtomicBool::new(false));
-    let cx =
-        JobContext { app, job, lease: lease.token().child_token(), held: lease.clone(), jobs: jobs.clone(), settled: Arc::clone(&settled) };
-    let verdict = carry_out(&*task, &cx, left).await;
-    if settled.load(Ordering::Acquire) {
-        if !matches!(verdict, Ok(Outcome::Settled)) {
-            tracing::debug!(?verdict, "the task settled its job and then ended otherwise; the job has ended");
+/// Who does the work, whatever it works with.
+#[async_trait]
+pub(super) trait Crew: Send + Sync {
+    /// One run of a job's task, to a verdict.
+    async fn attempt(&self, jobs: &Jobs, claimed: Claimed, lease: &Lease) -> End;
+}
+
+/// The tasks, and what they work with. Weak: the app owns the queue, not the other way round.
+pub(super) struct Team<A: Send + Sync + 'static> {
+    pub(super) app: Weak<A>,
+    pub(super) registry: Registry<A>,
+}
+
+#[async_trait]
+impl<A: Send + Sync + 'static> Crew for Team<A> {
+    async fn attempt(&self, jobs: &Jobs, claimed: Claimed, lease: &Lease) -> End {
+        let Claimed { job, left } = claimed;
+        let Some(app) = self.app.upgrade() else { return End::Silent };
+        let Some(task) = self.registry.get(&job.kind) else {
+            return failed(jobs, &job, format!("this process has no task for {}", job.kind));
+        };
+        let settled = Arc::new(AtomicBool::new(false));
+        let cx = JobContext {
+            app,
+            job,
+            lease: lease.token().child_token(),
+            held: lease.clone(),
+            jobs: jobs.clone(),
+            settled: Arc::clone(&settled),
+        };
+        let verdict = carry_out(&*task, &cx, left).await;
+        if settled.load(Ordering::Acquire) {
+            if !matches!(verdict, Ok(Outcome::Settled)) {
+                tracing::debug!(?verdict, "the task settled its job and then ended otherwise; the job has ended");
+            }
+            return End::Settled;
         }
-        return End::Settled;
-    }
-    match verdict {
-        Ok(Outcome::Settled) => failed(jobs, &cx.job, "the task ended without settling its job".to_owned()),
-        Ok(Outcome::Again { after, payload, reason }) => End::Later(Release { after, payload: Some(payload), reason, failed: false }),
-        Err(TaskError::Fenced) => {
-            tracing::info!("fenced off: another worker owns this job");
-            End::Silent
+        match verdict {
+            Ok(Outcome::Settled) => failed(jobs, &cx.job, "the task ended without settling its job".to_owned()),
+            Ok(Outcome::Again { after, payload, reason }) => End::Later(Release { after, payload: Some(payload), reason, failed: false }),
+            Err(TaskError::Fenced) => {
+                tracing::info!("fenced off: another worker owns this job");
+                End::Silent
+            }
+            Err(e) => failed(jobs, &cx.job, e.to_string()),
         }
-        Err(e) => failed(jobs, &cx.job, e.to_string()),
     }
 }
 
@@ -138,7 +160,7 @@ fn failed(jobs: &Jobs, job: &Job, reason: String) -> End {
 }
 
 /// `run` until the maximum age, then `expire`. A panic in either is an error.
-async fn carry_out(task: &dyn Task, cx: &JobContext, left: Duration) -> Result<Outcome, TaskError> {
+async fn carry_out<A: Send + Sync + 'static>(task: &dyn Task<A>, cx: &JobContext<A>, left: Duration) -> Result<Outcome, TaskError> {
     let contained = |verdict: Result<Result<Outcome, TaskError>, Box<dyn std::any::Any + Send>>| match verdict {
         Ok(verdict) => verdict,
         Err(panic) => {

@@ -8,11 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Jobs, Lease, Registry, poller, queue::Crew};
-use crate::{
-    app::App,
-    store::{StoreResult, sql::jobs::CHANNEL},
-};
+use super::{Jobs, Lease, Registry, poller, runner::Team};
+use crate::store::{StoreResult, sql::jobs::CHANNEL};
 
 /// SQLite's lease: longer than any process lives. The file's lock ends it.
 const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
@@ -22,8 +19,8 @@ impl Jobs {
     ///
     /// # Errors
     /// The store did not answer; nothing was started.
-    pub async fn start(&self, app: &Arc<App>, registry: Registry) -> StoreResult<()> {
-        if self.inner.crew.set(Crew { app: Arc::downgrade(app), registry }).is_err() {
+    pub async fn start<A: Send + Sync + 'static>(&self, app: &Arc<A>, registry: Registry<A>) -> StoreResult<()> {
+        if self.inner.crew.set(Box::new(Team { app: Arc::downgrade(app), registry })).is_err() {
             return Ok(()); // started already
         }
         self.inner.tasks.spawn(listen(self.clone()));

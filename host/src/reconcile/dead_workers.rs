@@ -5,7 +5,7 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
@@ -13,7 +13,6 @@ use async_trait::async_trait;
 
 use super::Reconciler;
 use crate::{
-    app::App,
     error::Result,
     jobs::Jobs,
     store::{
@@ -24,18 +23,20 @@ use crate::{
 
 /// The loop. One per process: it knows what runs here.
 pub struct DeadWorkers {
+    store: Store,
     jobs: Jobs,
     /// (job, generation) seen at the last run in our name without a run here.
     suspects: Mutex<HashSet<(String, i64)>>,
 }
 
 impl DeadWorkers {
-    pub fn new(jobs: Jobs) -> Self {
-        Self { jobs, suspects: Mutex::default() }
+    pub fn new(store: Store, jobs: Jobs) -> Self {
+        Self { store, jobs, suspects: Mutex::default() }
     }
 
     /// Twice in a row, because between a claim's commit and the start of its run lies a moment.
-    async fn put_back_lost_claims(&self, store: &Store) -> StoreResult<usize> {
+    async fn put_back_lost_claims(&self) -> StoreResult<usize> {
+        let store = &self.store;
         let Some(lease) = self.jobs.lease() else { return Ok(0) };
         let recorded = store.jobs_of_worker(lease.worker()).await?;
         let unknown: HashSet<_> = recorded.into_iter().filter(|(id, generation)| !self.jobs.runs_here(id, *generation)).collect();
@@ -80,12 +81,12 @@ impl Reconciler for DeadWorkers {
         self.jobs.options().lease / 3
     }
 
-    async fn run(&self, app: &Arc<App>) -> Result<String> {
-        let taken = take_over(&app.store).await?;
+    async fn run(&self) -> Result<String> {
+        let taken = take_over(&self.store).await?;
         if taken > 0 {
             self.jobs.wake();
         }
-        let lost = self.put_back_lost_claims(&app.store).await?;
+        let lost = self.put_back_lost_claims().await?;
         self.jobs.sample_depth().await?;
         Ok(if taken + lost as u64 == 0 {
             String::new()

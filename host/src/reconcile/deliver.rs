@@ -6,19 +6,20 @@ use async_trait::async_trait;
 
 use super::Reconciler;
 use crate::{
-    app::App,
     error::Result,
     notify::{Sink, outbox},
+    store::Store,
 };
 
 /// The loop.
 pub struct Deliver {
+    store: Store,
     sinks: Vec<Arc<dyn Sink>>,
 }
 
 impl Deliver {
-    pub fn new(sinks: Vec<Arc<dyn Sink>>) -> Self {
-        Self { sinks }
+    pub fn new(store: Store, sinks: Vec<Arc<dyn Sink>>) -> Self {
+        Self { store, sinks }
     }
 }
 
@@ -36,8 +37,8 @@ impl Reconciler for Deliver {
         true
     }
 
-    async fn run(&self, app: &Arc<App>) -> Result<String> {
-        outbox::deliver_due(&app.store, &self.sinks).await?;
+    async fn run(&self) -> Result<String> {
+        outbox::deliver_due(&self.store, &self.sinks).await?;
         Ok(String::new()) // an event a second is no news
     }
 }

@@ -11,7 +11,7 @@ pub mod purge;
 use std::{
     collections::BTreeMap,
     panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -22,10 +22,11 @@ use tokio::sync::Notify;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    app::App,
     clock::{self, Micros},
     error::{Error, Result},
     jobs::Jobs,
+    notify::log_sink::LogSink,
+    store::Store,
 };
 
 /// One loop.
@@ -39,7 +40,7 @@ pub trait Reconciler: Send + Sync {
         false
     }
     /// Brings things back to what they should be; says in a few words what it did, empty for nothing.
-    async fn run(&self, app: &Arc<App>) -> Result<String>;
+    async fn run(&self) -> Result<String>;
 }
 
 /// How a loop stands, for the admin API.
@@ -73,18 +74,18 @@ impl Reconcilers {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a loop; its first run is soon. It ends with [`Self::stop`] or when the app is gone.
-    pub fn start(&self, app: &Arc<App>, jobs: &Jobs, reconciler: Arc<dyn Reconciler>) {
+    /// Starts a loop; its first run is soon. One that works with the app holds it weakly. `jobs` names this process as a worker.
+    pub fn start(&self, jobs: &Jobs, reconciler: Arc<dyn Reconciler>) {
         let kick = Arc::new(Notify::new());
         self.lock().insert(reconciler.name(), Entry { kick: Arc::clone(&kick), status: Status::default() });
-        self.tasks.spawn(turn(self.clone(), Arc::downgrade(app), jobs.clone(), reconciler, kick));
+        self.tasks.spawn(turn(self.clone(), jobs.clone(), reconciler, kick));
     }
 
     /// Starts the loops that every service has.
-    pub fn start_builtin(&self, app: &Arc<App>, jobs: &Jobs) {
-        self.start(app, jobs, Arc::new(dead_workers::DeadWorkers::new(jobs.clone())));
-        self.start(app, jobs, Arc::new(deliver::Deliver::new(vec![Arc::new(crate::notify::log_sink::LogSink)])));
-        self.start(app, jobs, Arc::new(purge::Purge::default()));
+    pub fn start_builtin(&self, store: &Store, jobs: &Jobs) {
+        self.start(jobs, Arc::new(dead_workers::DeadWorkers::new(store.clone(), jobs.clone())));
+        self.start(jobs, Arc::new(deliver::Deliver::new(store.clone(), vec![Arc::new(LogSink)])));
+        self.start(jobs, Arc::new(purge::Purge::new(store.clone())));
     }
 
     /// Runs a loop soon. False: there is none of this name.
@@ -110,7 +111,7 @@ impl Reconcilers {
     }
 }
 
-async fn turn(all: Reconcilers, app: Weak<App>, jobs: Jobs, reconciler: Arc<dyn Reconciler>, kick: Arc<Notify>) {
+async fn turn(all: Reconcilers, jobs: Jobs, reconciler: Arc<dyn Reconciler>, kick: Arc<Notify>) {
     let work = async {
         let mut pause = Duration::ZERO;
         loop {
@@ -118,8 +119,7 @@ async fn turn(all: Reconcilers, app: Weak<App>, jobs: Jobs, reconciler: Arc<dyn 
                 () = kick.notified() => {}
                 () = tokio::time::sleep(pause) => {}
             }
-            let Some(app) = app.upgrade() else { return };
-            one_run(&all, &app, &jobs, &*reconciler).await;
+            one_run(&all, &jobs, &*reconciler).await;
             pause = reconciler.every().mul_f64(rand::rng().random_range(0.9..1.1));
         }
     };
@@ -129,13 +129,13 @@ async fn turn(all: Reconcilers, app: Weak<App>, jobs: Jobs, reconciler: Arc<dyn 
     }
 }
 
-async fn one_run(all: &Reconcilers, app: &Arc<App>, jobs: &Jobs, reconciler: &dyn Reconciler) {
+async fn one_run(all: &Reconcilers, jobs: &Jobs, reconciler: &dyn Reconciler) {
     let name = reconciler.name();
-    if reconciler.is_duty() && !has_duty(app, jobs, reconciler).await {
+    if reconciler.is_duty() && !has_duty(jobs, reconciler).await {
         all.note(name, |s| s.elsewhere = true);
         return;
     }
-    let verdict = AssertUnwindSafe(reconciler.run(app)).catch_unwind().await.unwrap_or_else(|_| Err(Error::internal("panicked")));
+    let verdict = AssertUnwindSafe(reconciler.run()).catch_unwind().await.unwrap_or_else(|_| Err(Error::internal("panicked")));
     match &verdict {
         Ok(done) if done.is_empty() => {}
         Ok(done) => tracing::info!(reconciler = name, done, "reconciled"),
@@ -156,14 +156,14 @@ async fn one_run(all: &Reconcilers, app: &Arc<App>, jobs: &Jobs, reconciler: &dy
 }
 
 /// Whether this process carries out the duty now. Held for three turns, so that a living holder keeps it.
-async fn has_duty(app: &Arc<App>, jobs: &Jobs, reconciler: &dyn Reconciler) -> bool {
-    if app.store.is_sqlite() {
+async fn has_duty(jobs: &Jobs, reconciler: &dyn Reconciler) -> bool {
+    if jobs.store().is_sqlite() {
         return true; // there is no other process
     }
     let Some(lease) = jobs.lease() else { return false };
     let length = (reconciler.every() * 3).max(jobs.options().lease);
     let take = async {
-        let mut tx = app.store.begin().await?;
+        let mut tx = jobs.store().begin().await?;
         let ours = tx.take_duty(reconciler.name(), lease.worker(), length).await?;
         tx.commit().await?;
         crate::store::StoreResult::Ok(ours)

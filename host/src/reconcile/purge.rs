@@ -1,32 +1,17 @@
 //! What has served its time is deleted: ended jobs, tombstones, messages. Nothing grows for ever.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use async_trait::async_trait;
 
 use super::Reconciler;
 use crate::{
-    app::App,
     error::Result,
     store::{Store, StoreResult},
 };
 
 /// Rows deleted in one transaction, so that it stays short.
 const BATCH: i64 = 1000;
-
-/// The loop, and how long each kind is kept.
-#[derive(Debug, Clone, Copy)]
-pub struct Purge {
-    /// Ended jobs: as long as somebody may still ask for the result.
-    pub jobs: Duration,
-    pub tombstones: Duration,
-}
-
-impl Default for Purge {
-    fn default() -> Self {
-        Self { jobs: Duration::from_secs(600), tombstones: Duration::from_secs(7 * 24 * 3600) }
-    }
-}
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -35,9 +20,22 @@ enum Kind {
     Messages,
 }
 
+/// The loop, and how long each kind is kept.
+#[derive(Debug, Clone)]
+pub struct Purge {
+    store: Store,
+    /// Ended jobs: as long as somebody may still ask for the result.
+    pub jobs: Duration,
+    pub tombstones: Duration,
+}
+
 impl Purge {
-    async fn batch(&self, store: &Store, kind: Kind) -> StoreResult<u64> {
-        let mut tx = store.begin().await?;
+    pub fn new(store: Store) -> Self {
+        Self { store, jobs: Duration::from_secs(600), tombstones: Duration::from_secs(7 * 24 * 3600) }
+    }
+
+    async fn batch(&self, kind: Kind) -> StoreResult<u64> {
+        let mut tx = self.store.begin().await?;
         let gone = match kind {
             Kind::Jobs => tx.purge_jobs(self.jobs, BATCH).await?,
             Kind::Tombstones => tx.purge_tombstones(self.tombstones, BATCH).await?,
@@ -51,11 +49,11 @@ impl Purge {
     ///
     /// # Errors
     /// What is left is deleted next time.
-    pub async fn purge_all(&self, store: &Store) -> StoreResult<u64> {
+    pub async fn purge_all(&self) -> StoreResult<u64> {
         let mut total = 0;
         for kind in [Kind::Jobs, Kind::Tombstones, Kind::Messages] {
             loop {
-                let gone = self.batch(store, kind).await?;
+                let gone = self.batch(kind).await?;
                 total += gone;
                 if gone < BATCH.unsigned_abs() {
                     break;
@@ -80,8 +78,8 @@ impl Reconciler for Purge {
         true
     }
 
-    async fn run(&self, app: &Arc<App>) -> Result<String> {
-        let gone = self.purge_all(&app.store).await?;
+    async fn run(&self) -> Result<String> {
+        let gone = self.purge_all().await?;
         Ok(if gone == 0 { String::new() } else { format!("{gone} rows purged") })
     }
 }

@@ -359,9 +359,11 @@ impl Tx {
     fn claim_sql(&self, candidates: &'static str) -> AssertSqlSafe<String> {
         let candidates = self.dialect().expand(candidates);
         let now = self.dialect().now();
+        // materialised: as a plain sub-select PostgreSQL may run it again for every row and pass the limit
         AssertSqlSafe(format!(
-            "UPDATE jobs SET state = 'running', worker = $1, generation = generation + 1, attempts = attempts + 1, reason = '' \
-             WHERE seq IN ({candidates}) AND state = 'ready' RETURNING {CLAIMED}, expires_at - {now} AS \"left\""
+            "WITH due AS MATERIALIZED ({candidates}) \
+             UPDATE jobs SET state = 'running', worker = $1, generation = generation + 1, attempts = attempts + 1, reason = '' \
+             WHERE seq IN (SELECT seq FROM due) AND state = 'ready' RETURNING {CLAIMED}, expires_at - {now} AS \"left\""
         ))
     }
 
