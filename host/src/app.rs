@@ -108,7 +108,7 @@ impl App {
         telemetry::health::watch_database(self, stop.clone());
         self.apply_budgets(&self.config.get());
         self.jobs.start(self, task::registry()).await?;
-        self.reconcilers.start_builtin(self, &self.jobs);
+        self.reconcilers.start_builtin(&self.store, &self.jobs);
         Ok(())
     }
 
