@@ -1,0 +1,61 @@
+# make demo | check | test | test-full | bench | lint | drivers | build
+#
+# Everything below builds into $CARGO_TARGET_DIR (default: target/). Nothing outside this folder and the package caches is
+# written, except PostgreSQL's package when `make test` runs as root and finds none.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+CARGO_TARGET_DIR ?= $(CURDIR)/target
+export CARGO_TARGET_DIR
+export STOWAGE_DRIVERS ?= $(CURDIR)/drivers/dist
+export STOWAGE_BIN ?= $(CARGO_TARGET_DIR)/debug/stowage
+
+.PHONY: help
+help:
+	@echo 'make demo       see it work: released clients, a driver swapped under load, a kill and a restart (5 minutes the first time)'
+	@echo 'make check      before every commit: lint, unit tests, store on SQLite, APIs in process (3 minutes warm)'
+	@echo 'make test       what CI runs: every suite, both databases, released clients'
+	@echo 'make test-full  the same without the cuts that keep slow suites short'
+	@echo 'make bench      measure; figures go to docs/performance.md by hand'
+	@echo 'make lint       format, clippy, dependencies'
+	@echo 'make drivers    build drivers/*.wasm into drivers/dist'
+	@echo 'make build      the binary, with the memory driver inside: $(STOWAGE_BIN)'
+
+# The drivers have a lock and a cache of their own; a run without changes takes a second.
+.PHONY: drivers
+drivers:
+	@drivers/build.sh
+
+# After the drivers: the memory driver is embedded.
+.PHONY: build
+build: drivers
+	@cargo build -q -p stowage
+
+.PHONY: demo
+demo: build
+	@examples/demo.sh
+
+.PHONY: check
+check: lint drivers
+	@tests/run.sh check
+
+.PHONY: test
+test: lint build
+	@tests/install-postgres.sh
+	@tests/run.sh test
+
+.PHONY: test-full
+test-full: lint build
+	@tests/install-postgres.sh
+	@STOWAGE_TEST_FULL=1 tests/run.sh test
+
+.PHONY: bench
+bench: build
+	@tests/bench/run.sh
+
+.PHONY: lint
+lint:
+	@cargo fmt --check
+	@cargo clippy -q --workspace --all-targets -- -D warnings
+	@if cargo deny --version >/dev/null 2>&1; then cargo deny -L error check; else echo 'lint: left out: cargo-deny is not installed (licences, bans, sources)'; fi

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# run.sh check|test: builds every suite, runs them one after another, prints each one's time, and ends with
+# "N passed, N failed". A suite that fails does not keep the others from running.
+#
+# Suites get STOWAGE_BIN and STOWAGE_DRIVERS from the Makefile; one that lacks what it needs fails, it does not skip.
+# STOWAGE_TEST_DATABASES says which databases the store's contract runs on. SUITES="api cli" runs only these.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mode=${1:?run.sh check|test}
+
+rust=(unit store api identity scheduler jobs)
+scripts=()
+export STOWAGE_TEST_DATABASES=${STOWAGE_TEST_DATABASES:-sqlite}
+if [ "$mode" = test ]; then
+  rust+=(driver_kit sandbox reload cli crash)
+  scripts+=(clients)
+  [ -f tests/.no-postgres ] || STOWAGE_TEST_DATABASES=sqlite,postgres
+fi
+if [ -n "${SUITES:-}" ]; then
+  keep() { local s; for s in "$@"; do [[ " $SUITES " == *" $s "* ]] && echo "$s"; done || true; }
+  mapfile -t rust < <(keep "${rust[@]}"); mapfile -t scripts < <(keep ${scripts[@]+"${scripts[@]}"})
+fi
+
+if cargo nextest --version >/dev/null 2>&1; then nextest=1; else nextest=; fi
+target() { if [ "$1" = unit ]; then echo "-p stowage --lib --bins"; else echo "-p stowage-tests --test $1"; fi; }
+# one build for all, so that a suite's time is its own
+build=(); for s in ${rust[@]+"${rust[@]}"}; do [ "$s" = unit ] || build+=(--test "$s"); done
+say() { printf '\n== %s\n' "$*"; }
+say "building the suites"
+began=$SECONDS
+cargo test -q --no-run -p stowage --lib --bins
+[ ${#build[@]} -eq 0 ] || cargo test -q --no-run -p stowage-tests --bins "${build[@]}"
+say "built in $((SECONDS - began)) s"
+
+log=$(mktemp); trap 'rm -f "$log"' EXIT
+table=(); passed=0; failed=0
+# counts from nextest's Summary line, cargo test's "test result:" lines, or a script's "N passed, N failed"
+count() {
+  local p=0 f=0
+  while read -r line; do
+    [[ $line =~ ([0-9]+)\ passed ]] && p=$((p + BASH_REMATCH[1]))
+    [[ $line =~ ([0-9]+)\ (failed|timed\ out) ]] && f=$((f + BASH_REMATCH[1]))
+  done < <(grep -E '^ +Summary \[|^test result:|^[0-9]+ passed, [0-9]+ failed' "$log" || true)
+  echo "$p $f"
+}
+one() { # NAME COMMAND...
+  local name=$1; shift
+  say "$name"
+  local began=$SECONDS status=0 p f
+  "$@" 2>&1 | tee "$log" || status=$?
+  read -r p f < <(count)
+  # a suite that could not even run is one failure
+  [ "$status" -eq 0 ] || [ "$f" -gt 0 ] || f=1
+  passed=$((passed + p)); failed=$((failed + f))
+  table+=("$(printf '%-12s %5d s  %4d passed  %3d failed' "$name" $((SECONDS - began)) "$p" "$f")")
+}
+for s in ${rust[@]+"${rust[@]}"}; do
+  read -ra what <<<"$(target "$s")"
+  if [ -n "$nextest" ]; then
+    one "$s" cargo nextest run --no-fail-fast --no-tests=pass --status-level=fail --final-status-level=fail --hide-progress-bar "${what[@]}"
+  else
+    one "$s" cargo test -q --no-fail-fast "${what[@]}"
+  fi
+done
+for s in ${scripts[@]+"${scripts[@]}"}; do one "$s" "tests/$s/run.sh"; done
+
+say "times"
+printf '%s\n' ${table[@]+"${table[@]}"}
+echo
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
