@@ -11,22 +11,9 @@ use std::{convert::Infallible, fmt, str::FromStr};
 
 use serde_json::{Number, Value};
 
-/// A capacity as a driver reports it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Capacity {
-    Gib(f64),
-    Infinite,
-    Unknown,
-}
+pub use crate::driver::capability::Capacity;
 
 impl Capacity {
-    /// The number, if it is one.
-    pub fn gib(self) -> Option<f64> {
-        match self {
-            Self::Gib(g) => Some(g),
-            Self::Infinite | Self::Unknown => None,
-        }
-    }
     /// As both APIs show it: a number, `infinite` or `unknown`.
     pub fn json(self) -> Value {
         match self {
