@@ -11,7 +11,9 @@ fn refused(value: &str, hint: &str) {
 
 #[test]
 fn ordinary_specs_are_taken() {
-    for value in ["", "NetApp", "<is> True", "<in> iSCSI", "<or> a <or> b", "<or> a", "= 5", ">= 1e3", "s== x", "a phrase", "<in> two words", "True"] {
+    for value in
+        ["", "NetApp", "<is> True", "<in> iSCSI", "<or> a <or> b", "<or> a", "= 5", ">= 1e3", "s== x", "a phrase", "<in> two words", "True"]
+    {
         assert_eq!(validate("some_key", value), Ok(()), "{value}");
     }
 }

@@ -49,7 +49,9 @@ impl Limit {
             Self::Capabilities => "no storage back end has the capabilities that the type asks",
             Self::Attempted => "every suitable storage back end was tried and failed",
             Self::Hints => "no storage back end satisfies the scheduler hints",
-            Self::SeveralSubnets => "no storage back end has share_server_multiple_subnet_support, which a share network with several subnets needs",
+            Self::SeveralSubnets => {
+                "no storage back end has share_server_multiple_subnet_support, which a share network with several subnets needs"
+            }
         }
     }
 }

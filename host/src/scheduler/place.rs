@@ -103,7 +103,7 @@ async fn charge(tx: &mut Tx, row: &PoolRow, request: &PlacementRequest) -> Store
         operation: request.operation,
         gib: request.size_gib,
     };
-    tx.savepoint("placing").await?;
+    tx.savepoint("charge").await?;
     tx.charge_pool(&charge).await?;
     let refused = match tx.placement_pool(&row.name).await? {
         None => Some(Rejection {
@@ -120,11 +120,11 @@ async fn charge(tx: &mut Tx, row: &PoolRow, request: &PlacementRequest) -> Store
     };
     match refused {
         Some(rejection) => {
-            tx.rollback_to("placing").await?;
+            tx.rollback_to("charge").await?;
             Ok(Err(rejection))
         }
         None => {
-            tx.release_savepoint("placing").await?;
+            tx.release_savepoint("charge").await?;
             tx.insert_claim(&charge).await?;
             Ok(Ok(row.clone()))
         }

@@ -50,10 +50,13 @@ impl Candidate {
     pub fn capacity(&self, request: &PlacementRequest) -> Verdict {
         let figures = self.figures(request);
         match request.service {
-            BackendKind::Block => {
-                capacity::block::check(&figures, capacity::block::Ask { gib: request.size_gib, thick: !asks_thin(request), lives_here: false })
+            BackendKind::Block => capacity::block::check(
+                &figures,
+                capacity::block::Ask { gib: request.size_gib, thick: !asks_thin(request), lives_here: false },
+            ),
+            BackendKind::Share => {
+                capacity::share::check(&figures, capacity::share::Ask { gib: request.size_gib, thin: asks_thin(request) })
             }
-            BackendKind::Share => capacity::share::check(&figures, capacity::share::Ask { gib: request.size_gib, thin: asks_thin(request) }),
         }
     }
 
@@ -77,7 +80,8 @@ impl Candidate {
             (BackendKind::Share, _) if request.share.from_snapshot => row.reserved_snapshot_percentage,
             _ => row.reserved_percentage,
         };
-        let ratio = row.max_over_subscription.as_deref().and_then(|r| r.parse().ok()).unwrap_or(request.options.max_over_subscription_ratio);
+        let ratio =
+            row.max_over_subscription.as_deref().and_then(|r| r.parse().ok()).unwrap_or(request.options.max_over_subscription_ratio);
         Figures { total: row.total, free: Some(free), provisioned: Some(row.provisioned()), reserved, ratio, thin: row.thin }
     }
 }

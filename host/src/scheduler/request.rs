@@ -83,6 +83,10 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { max_over_subscription_ratio: capacity::DEFAULT_RATIO, capacity_weight_multiplier: 1.0, allocated_capacity_weight_multiplier: 0.0 }
+        Self {
+            max_over_subscription_ratio: capacity::DEFAULT_RATIO,
+            capacity_weight_multiplier: 1.0,
+            allocated_capacity_weight_multiplier: 0.0,
+        }
     }
 }

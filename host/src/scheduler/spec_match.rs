@@ -195,7 +195,8 @@ pub fn validate(key: &str, value: &str) -> Result<(), String> {
     let Some((first, rest)) = words.split_first() else { return Ok(()) };
     match *first {
         "<or>" => {
-            let well_formed = rest.len() % 2 == 1 && rest.iter().skip(1).step_by(2).all(|w| *w == "<or>") && rest.iter().step_by(2).all(|w| *w != "<or>");
+            let well_formed =
+                rest.len() % 2 == 1 && rest.iter().skip(1).step_by(2).all(|w| *w == "<or>") && rest.iter().step_by(2).all(|w| *w != "<or>");
             if well_formed { Ok(()) } else { Err(format!("Extra spec {key}: write alternatives as `<or> a <or> b`, each of one word.")) }
         }
         "<" | ">" => Err(format!("Extra spec {key}: there is no operator `{first}`; use `{first}=` for numbers or `s{first}` for texts.")),

@@ -50,7 +50,10 @@ pub fn check(pool: &Figures, ask: Ask) -> Verdict {
             return Verdict::no(Some(room), format!("all of the {total} GiB are kept in reserve"));
         }
         if (provisioned + requested) / capacity > ratio {
-            return Verdict::no(Some(room), format!("{provisioned} GiB provisioned and {requested} asked exceed the ratio {ratio} over {capacity} GiB"));
+            return Verdict::no(
+                Some(room),
+                format!("{provisioned} GiB provisioned and {requested} asked exceed the ratio {ratio} over {capacity} GiB"),
+            );
         }
     }
     if room >= requested {

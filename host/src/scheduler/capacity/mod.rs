@@ -45,10 +45,10 @@ impl FromStr for Capacity {
     }
 }
 
-impl TryFrom<String> for Capacity {
-    type Error = Infallible;
-    fn try_from(text: String) -> Result<Self, Infallible> {
-        text.parse()
+impl From<String> for Capacity {
+    fn from(text: String) -> Self {
+        let Ok(capacity) = text.parse();
+        capacity
     }
 }
 

@@ -39,9 +39,14 @@ pub fn check(pool: &Figures, ask: Ask) -> Verdict {
         if ratio < 1.0 {
             return Verdict::no(Some(room), format!("the over-subscription ratio {ratio} is below 1"));
         }
-        let Some(provisioned) = pool.provisioned else { return Verdict::no(Some(room), "the pool reports its provisioned capacity as null") };
+        let Some(provisioned) = pool.provisioned else {
+            return Verdict::no(Some(room), "the pool reports its provisioned capacity as null");
+        };
         if (provisioned + requested) / total > ratio {
-            return Verdict::no(Some(room), format!("{provisioned} GiB provisioned and {requested} asked exceed the ratio {ratio} over {total} GiB"));
+            return Verdict::no(
+                Some(room),
+                format!("{provisioned} GiB provisioned and {requested} asked exceed the ratio {ratio} over {total} GiB"),
+            );
         }
     }
     if room >= requested {

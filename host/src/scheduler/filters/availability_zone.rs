@@ -28,7 +28,9 @@ impl Filter for AvailabilityZone {
             BackendKind::Share => &["availability_zones", "capabilities:availability_zones"],
         };
         match keys.iter().find_map(|k| cx.request.extra_specs.get(*k)) {
-            Some(allowed) if allowed.split(',').all(|z| z.trim() != zone) => out(format!("the type allows the zones {allowed}, the back end is in {zone}")),
+            Some(allowed) if allowed.split(',').all(|z| z.trim() != zone) => {
+                out(format!("the type allows the zones {allowed}, the back end is in {zone}"))
+            }
             _ => Ok(()),
         }
     }

@@ -37,7 +37,9 @@ impl Filter for Capabilities {
     fn check(&self, pool: &Candidate, cx: &Context<'_>) -> Result<(), Reason> {
         let request = cx.request;
         if request.operation == Operation::Extend && request.attached && !pool.flag("online_extend_support", true) {
-            return Err(Reason::new("the volume is attached and the pool cannot grow attached volumes").with("online_extend_support", false));
+            return Err(
+                Reason::new("the volume is attached and the pool cannot grow attached volumes").with("online_extend_support", false)
+            );
         }
         let dialect = match request.service {
             BackendKind::Block => Dialect::Block,

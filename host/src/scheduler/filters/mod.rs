@@ -121,5 +121,11 @@ pub fn filled_meanwhile(pool: &Candidate, request: &PlacementRequest) -> Option<
 }
 
 fn rejection(pool: &Candidate, filter: &dyn Filter, reason: Reason) -> Rejection {
-    Rejection { pool: pool.row.name.clone(), filter: filter.name().to_owned(), limit: filter.limit(), reason: reason.text, numbers: reason.numbers }
+    Rejection {
+        pool: pool.row.name.clone(),
+        filter: filter.name().to_owned(),
+        limit: filter.limit(),
+        reason: reason.text,
+        numbers: reason.numbers,
+    }
 }

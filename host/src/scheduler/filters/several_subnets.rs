@@ -17,7 +17,9 @@ impl Filter for SeveralSubnets {
     }
     fn check(&self, pool: &Candidate, cx: &Context<'_>) -> Result<(), Reason> {
         if cx.request.share.several_subnets && !pool.flag(KEY, false) {
-            return Err(Reason::new(format!("the share network has several subnets in this zone, the pool does not report {KEY}")).with(KEY, false));
+            return Err(
+                Reason::new(format!("the share network has several subnets in this zone, the pool does not report {KEY}")).with(KEY, false)
+            );
         }
         Ok(())
     }

@@ -242,7 +242,8 @@ impl Tx {
     /// Enables or disables placement on a back end. False: no such back end.
     pub async fn set_backend_enabled(&mut self, host: &str, enabled: bool, reason: Option<&str>) -> StoreResult<bool> {
         let sql = "UPDATE backends SET enabled = $2, disabled_reason = $3, updated_at = $4 WHERE host = $1";
-        let done = on_tx!(self, t => sqlx::query(sql).bind(host).bind(enabled).bind(reason).bind(clock::now()).execute(t).await?.rows_affected());
+        let done =
+            on_tx!(self, t => sqlx::query(sql).bind(host).bind(enabled).bind(reason).bind(clock::now()).execute(t).await?.rows_affected());
         Ok(done > 0)
     }
 
@@ -262,7 +263,8 @@ impl Tx {
 
     /// Takes the turn to ask this back end for its periodic report: of all processes, one gets true.
     pub async fn take_report_turn(&mut self, host: &str, interval: Duration) -> StoreResult<bool> {
-        let sql = self.dialect().sql("UPDATE backends SET report_due_at = {now} + $2 WHERE host = $1 AND configured AND report_due_at <= {now}");
+        let sql =
+            self.dialect().sql("UPDATE backends SET report_due_at = {now} + $2 WHERE host = $1 AND configured AND report_due_at <= {now}");
         let done = on_tx!(self, t => sqlx::query(sql).bind(host).bind(clock::micros(interval)).execute(t).await?.rows_affected());
         Ok(done > 0)
     }

@@ -140,9 +140,9 @@ impl Tx {
     /// The resource is gone from the back end (or given up there, with a clean-up job behind it): it no longer counts as
     /// allocated, and its room comes back with a report whose call begins from now on.
     pub async fn forget_claim(&mut self, resource_id: &str) -> StoreResult<()> {
-        let sql = self.dialect().sql(
-            "UPDATE capacity_claims SET settled_at = COALESCE(settled_at, {now}), freed = TRUE WHERE resource_id = $1 AND NOT freed",
-        );
+        let sql = self
+            .dialect()
+            .sql("UPDATE capacity_claims SET settled_at = COALESCE(settled_at, {now}), freed = TRUE WHERE resource_id = $1 AND NOT freed");
         on_tx!(self, t => sqlx::query(sql).bind(resource_id).execute(t).await?.rows_affected());
         let sql = "DELETE FROM pool_allocations WHERE resource_id = $1 RETURNING resource_id, pool, gib";
         let gone: Option<Allocation> = on_tx!(self, t => sqlx::query_as(sql).bind(resource_id).fetch_optional(t).await?);

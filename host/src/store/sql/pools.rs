@@ -125,7 +125,10 @@ impl PoolRow {
         set("total_capacity_gb", self.total.json());
         set("free_capacity_gb", self.free.json());
         set("allocated_capacity_gb", self.allocated_gib.into());
-        set("provisioned_capacity_gb", capacity::number(if self.provisioned_given { self.provisioned_gib } else { float(self.allocated_gib) }));
+        set(
+            "provisioned_capacity_gb",
+            capacity::number(if self.provisioned_given { self.provisioned_gib } else { float(self.allocated_gib) }),
+        );
         set("reserved_percentage", self.reserved_percentage.into());
         set("timestamp", clock::api_text(self.reported_at).into());
         let ratio = self.max_over_subscription.clone().unwrap_or_else(|| capacity::DEFAULT_RATIO.to_string());
@@ -183,7 +186,8 @@ impl Tx {
     /// Stores a report, marks the back end as up, and drops the claims that the report covers.
     pub async fn store_report(&mut self, report: &BackendReport) -> StoreResult<ReportStored> {
         let sql = "SELECT capacity_group, shared_targets FROM backends WHERE host = $1";
-        let before: Option<(Option<String>, Option<String>)> = on_tx!(self, t => sqlx::query_as(sql).bind(&report.host).fetch_optional(t).await?);
+        let before: Option<(Option<String>, Option<String>)> =
+            on_tx!(self, t => sqlx::query_as(sql).bind(&report.host).fetch_optional(t).await?);
         let Some((group, shared_targets)) = before else { return Ok(ReportStored::Stale) };
         if let Some(group) = &group {
             self.lock_capacity_group(group).await?;
