@@ -78,6 +78,12 @@ impl Context {
         self.host.now_ms()
     }
 
+    /// Milliseconds from some fixed moment of this process; never goes back.
+    #[must_use]
+    pub fn monotonic_ms(&self) -> u64 {
+        self.host.monotonic_ms()
+    }
+
     /// What is left until the host ends the call.
     #[must_use]
     pub fn remaining(&self) -> Duration {

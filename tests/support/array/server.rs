@@ -3,7 +3,7 @@
 //! | call | does |
 //! |---|---|
 //! | `POST /v1/session` | logs in (any password), answers `{"token"}`; the other calls need it as a bearer token |
-//! | `GET /v1/pools/{pool}` | `{"used_gib"}` |
+//! | `GET /v1/used` | GiB taken, by pool |
 //! | `GET /v1/objects/{kind}?prefix=` | `{"objects": [{"id", ...}]}` |
 //! | `GET`, `DELETE /v1/objects/{kind}/{id}` | one object |
 //! | `PUT /v1/objects/{kind}/{id}` | creates (`If-None-Match: *`) or changes (`If-Match: VERSION`) |
@@ -106,7 +106,7 @@ pub async fn serve(listener: TcpListener, shared: Shared) {
 fn router(shared: Shared) -> Router {
     Router::new()
         .route("/v1/session", post(log_in))
-        .route("/v1/pools/{pool}", get(pool))
+        .route("/v1/used", get(used))
         .route("/v1/objects/{kind}", get(list))
         .route("/v1/objects/{kind}/{id}", put(object).get(object).delete(object))
         .route("/control/calls", get(calls))
@@ -129,11 +129,11 @@ fn logged_in(shared: &Shared, headers: &HeaderMap) -> bool {
     token.strip_prefix("Bearer ").is_some_and(|t| shared.tokens().contains(t))
 }
 
-async fn pool(State(shared): State<Shared>, headers: HeaderMap, Path(name): Path<String>) -> Response<Body> {
+async fn used(State(shared): State<Shared>, headers: HeaderMap) -> Response<Body> {
     if !logged_in(&shared, &headers) {
         return StatusCode::UNAUTHORIZED.into_response();
     }
-    Json(json!({ "used_gib": shared.state().used_gib(&name) })).into_response()
+    Json(shared.state().used()).into_response()
 }
 
 #[derive(Deserialize)]

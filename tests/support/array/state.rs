@@ -94,8 +94,17 @@ impl State {
         &self.objects
     }
 
+    /// GiB taken, by pool.
+    pub fn used(&self) -> BTreeMap<String, u64> {
+        let mut used = BTreeMap::new();
+        for object in self.objects.values().flat_map(BTreeMap::values) {
+            *used.entry(object.pool.clone()).or_default() += object.gib;
+        }
+        used
+    }
+
     pub fn used_gib(&self, pool: &str) -> u64 {
-        self.objects.values().flat_map(BTreeMap::values).filter(|o| o.pool == pool).map(|o| o.gib).sum()
+        self.used().remove(pool).unwrap_or_default()
     }
 
     /// Creates or replaces an object. `limit` is the pool's size, when it has one.
