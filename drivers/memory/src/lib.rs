@@ -14,6 +14,8 @@ mod faults;
 mod options;
 mod pools;
 mod share;
+#[cfg(test)]
+mod tests;
 
 use stowage_driver_sdk::prelude::*;
 

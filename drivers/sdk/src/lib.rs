@@ -69,6 +69,8 @@ pub mod mock;
 mod options;
 mod share;
 mod store;
+#[cfg(test)]
+mod tests;
 pub mod types;
 
 pub use block::{
