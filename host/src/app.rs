@@ -106,7 +106,7 @@ impl App {
     /// [`ServeError`] of the part that could not be started.
     pub async fn start(self: &Arc<Self>, stop: &CancellationToken) -> Result<(), ServeError> {
         telemetry::health::watch_database(self, stop.clone());
-        self.apply_budgets(&self.config.get());
+        self.apply_limits(&self.config.get());
         self.jobs.start(self, task::registry()).await?;
         self.reconcilers.start_builtin(&self.store, &self.jobs);
         Ok(())
@@ -114,7 +114,7 @@ impl App {
 
     /// Hands a changed configuration to the parts that keep something made from it. The others read `config` at each use.
     pub async fn apply(self: &Arc<Self>, config: &Config) {
-        self.apply_budgets(config);
+        self.apply_limits(config);
         match self.policy.reload(policy_file(config)) {
             Ok(()) => self.health.ok("policy"),
             Err(e) => {
@@ -124,7 +124,8 @@ impl App {
         }
     }
 
-    fn apply_budgets(&self, config: &Config) {
+    fn apply_limits(&self, config: &Config) {
+        self.store.quota_defaults().set(config.quota.clone());
         for backend in &config.backends {
             self.jobs.set_backend_concurrency(&config.backend_host(&backend.name), Some(backend.grants.concurrency));
         }

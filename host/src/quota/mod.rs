@@ -5,11 +5,11 @@
 //! request that is accepted has its quota, and gives it back in the transaction that deletes its row. `check` recomputes the
 //! figures from the rows and reports differences. On a refusal nothing is written and the error says limit, used and asked.
 
-pub mod builtin;
 pub mod check;
+pub mod defaults;
 
-pub use builtin::builtin_limit;
 pub use check::{Counted, Drift};
+pub use defaults::QuotaDefaults;
 
 use crate::{
     error::{Error, Kind},

@@ -14,6 +14,7 @@ use sqlx::{
 };
 
 use super::{StoreError, StoreResult};
+use crate::quota::QuotaDefaults;
 
 /// What a committed transaction survives (SQLite only).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -57,9 +58,14 @@ pub struct Store {
     db: Db,
     /// The exclusive lock on the SQLite file's side file; released when the last clone is dropped.
     _lock: Option<Arc<std::fs::File>>,
+    /// Limits of the configuration, which the statements that change usage compare with.
+    quota_defaults: QuotaDefaults,
 }
 
 impl Store {
+    pub fn quota_defaults(&self) -> &QuotaDefaults {
+        &self.quota_defaults
+    }
     pub(in crate::store) fn db(&self) -> &Db {
         &self.db
     }
@@ -86,7 +92,7 @@ impl Store {
             .acquire_timeout(options.acquire_timeout)
             .connect_with(connect)
             .await?;
-        Ok(Self { db: Db::Postgres(pool), _lock: None })
+        Ok(Self { db: Db::Postgres(pool), _lock: None, quota_defaults: QuotaDefaults::default() })
     }
 
     async fn open_sqlite(path: &Path, options: &StoreOptions) -> StoreResult<Self> {
@@ -112,7 +118,7 @@ impl Store {
             .acquire_timeout(options.acquire_timeout)
             .connect_with(connect.pragma("query_only", "ON"))
             .await?;
-        Ok(Self { db: Db::Sqlite { write, read }, _lock: Some(Arc::new(lock)) })
+        Ok(Self { db: Db::Sqlite { write, read }, _lock: Some(Arc::new(lock)), quota_defaults: QuotaDefaults::default() })
     }
 
     /// A database of its own beside this one: on SQLite the file `<file>.<suffix>` with the same durability, created when
@@ -128,7 +134,7 @@ impl Store {
                 .connect_with(options.filename(path))
         };
         let db = Db::Sqlite { write: open(write).await?, read: open(read).await? };
-        Ok(Self { db, _lock: self._lock.clone() })
+        Ok(Self { db, _lock: self._lock.clone(), quota_defaults: self.quota_defaults.clone() })
     }
 
     /// Closes every connection; open transactions end first.

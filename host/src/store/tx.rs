@@ -4,6 +4,7 @@ use super::{
     StoreResult, on_tx,
     open::{Db, Store},
 };
+use crate::quota::QuotaDefaults;
 
 pub(in crate::store) enum Inner {
     Sqlite(sqlx::Transaction<'static, sqlx::Sqlite>),
@@ -15,6 +16,7 @@ type AfterCommit = Box<dyn FnOnce() + Send>;
 /// An open write transaction. Dropping it rolls back.
 pub struct Tx {
     pub(in crate::store) inner: Inner,
+    pub(in crate::store) quota_defaults: QuotaDefaults,
     after: Vec<AfterCommit>,
 }
 
@@ -28,7 +30,7 @@ impl Store {
             Db::Sqlite { write, .. } => Inner::Sqlite(write.begin_with("BEGIN IMMEDIATE").await?),
             Db::Postgres(pool) => Inner::Postgres(pool.begin().await?),
         };
-        Ok(Tx { inner, after: Vec::new() })
+        Ok(Tx { inner, quota_defaults: self.quota_defaults().clone(), after: Vec::new() })
     }
 }
 

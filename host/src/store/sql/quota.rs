@@ -1,14 +1,14 @@
 //! Usage rows and limits.
 //!
 //! A limit is looked up in the statement that changes the figure: the project's own, else the class `default`, else the
-//! built-in one. Changes are made in the order of their keys, so that two transactions cannot wait for each other.
+//! configured one. Changes are made in the order of their keys, so that two transactions cannot wait for each other.
 
 use crate::{
-    quota::{Counted, QuotaDelta, QuotaError, UNLIMITED, Usage, builtin::DEFAULT_CLASS, builtin_limit},
+    quota::{Counted, QuotaDelta, QuotaError, UNLIMITED, Usage, defaults::DEFAULT_CLASS},
     store::{Store, StoreResult, Tx, on_read, on_tx},
 };
 
-/// The limit of (`$1`, `$2`, `$3`, `$4`) with the built-in one as `$5`. A macro, because statements are constants.
+/// The limit of (`$1`, `$2`, `$3`, `$4`) with the configured one as `$5`. A macro, because statements are constants.
 macro_rules! limit_sql {
     () => {
         "COALESCE((SELECT l.amount FROM quota_limits l WHERE l.project_id = $1 AND l.user_id = $2 AND l.type_id = $3 AND l.resource = $4), \
@@ -20,12 +20,12 @@ impl Store {
     /// The limit that holds for a project.
     pub async fn quota_limit(&self, project_id: &str, resource: &str) -> StoreResult<i64> {
         let sql = concat!("SELECT ", limit_sql!());
-        let (limit,): (i64,) = on_read!(self, p => sqlx::query_as(sql).bind(project_id).bind("").bind("").bind(resource).bind(builtin_limit(resource)).fetch_one(p).await?);
+        let (limit,): (i64,) = on_read!(self, p => sqlx::query_as(sql).bind(project_id).bind("").bind("").bind(resource).bind(self.quota_defaults().limit(resource)).fetch_one(p).await?);
         Ok(limit)
     }
 
     /// A project's own figures and limits: those it has a usage row or a limit of its own for. The caller adds the rest
-    /// from the class and the built-in table.
+    /// from the class and the configuration.
     pub async fn quota_usage(&self, project_id: &str) -> StoreResult<Vec<Usage>> {
         let used: Vec<(String, i64)> = on_read!(self, p => sqlx::query_as("SELECT resource, used FROM quota_usage WHERE project_id = $1 AND user_id = '' AND type_id = ''").bind(project_id).fetch_all(p).await?);
         let own = self.quota_limits(project_id).await?;
@@ -37,7 +37,7 @@ impl Store {
         Ok(names
             .into_iter()
             .map(|resource| Usage {
-                limit: find(&own, &resource).or_else(|| find(&class, &resource)).unwrap_or_else(|| builtin_limit(&resource)),
+                limit: find(&own, &resource).or_else(|| find(&class, &resource)).unwrap_or_else(|| self.quota_defaults().limit(&resource)),
                 used: find(&used, &resource).unwrap_or(0),
                 resource,
             })
@@ -85,12 +85,13 @@ impl Tx {
             limit_sql!(),
             ")"
         );
+        let default = self.quota_defaults.limit(&d.resource);
         let done = on_tx!(self, c => sqlx::query(sql)
             .bind(&d.project_id)
             .bind(&d.user_id)
             .bind(&d.type_id)
             .bind(&d.resource)
-            .bind(builtin_limit(&d.resource))
+            .bind(default)
             .bind(d.amount)
             .execute(c)
             .await?
@@ -111,12 +112,13 @@ impl Tx {
             limit_sql!(),
             " FROM quota_usage u WHERE u.project_id = $1 AND u.user_id = $2 AND u.type_id = $3 AND u.resource = $4"
         );
+        let default = self.quota_defaults.limit(&d.resource);
         let row: Option<(i64, i64)> = on_tx!(self, c => sqlx::query_as(sql)
             .bind(&d.project_id)
             .bind(&d.user_id)
             .bind(&d.type_id)
             .bind(&d.resource)
-            .bind(builtin_limit(&d.resource))
+            .bind(default)
             .fetch_optional(c)
             .await?);
         let (used, limit) = row.unwrap_or((0, UNLIMITED));
