@@ -1,0 +1,14 @@
+//! The rules, without IO and without async: which state may follow which, what a name or a size may be, what a volume
+//! shows when its attachments change. Nothing here fails in any way but by a typed refusal.
+
+pub mod attachment;
+pub mod dict_literal;
+pub mod metadata;
+pub mod shared_targets;
+pub mod size;
+pub mod text;
+mod text_enum;
+pub mod volume;
+pub mod volume_type;
+
+pub(crate) use text_enum::text_enum;

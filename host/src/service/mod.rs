@@ -1,0 +1,28 @@
+//! The use cases, one verb a file. Each goes the same four steps: validate, authorise, decide, commit.
+//!
+//! A service knows neither HTTP nor SQL text. Whatever changes state does so in one transaction together with the job that
+//! owns the new state, the quota and the event. On a refusal nothing was written.
+
+pub mod attachment;
+pub mod page;
+pub mod refusal;
+pub mod volume;
+pub mod volume_metadata;
+pub mod volume_type;
+
+use std::collections::BTreeMap;
+
+use crate::{
+    app::App,
+    store::{StoreResult, sql::backends::BackendKind},
+};
+
+/// The block service's availability zones by name, and whether an enabled back end is in them. The default zone always is one.
+pub async fn zones(app: &App) -> StoreResult<Vec<(String, bool)>> {
+    let mut zones = BTreeMap::from([(app.config.get().block.default_availability_zone.clone(), true)]);
+    for backend in app.store.backends(Some(BackendKind::Block)).await? {
+        let available = zones.entry(backend.availability_zone).or_insert(false);
+        *available |= backend.configured && backend.enabled;
+    }
+    Ok(zones.into_iter().collect())
+}

@@ -1,0 +1,91 @@
+//! The end of a volume's row: the row, its quota and its room go, the tombstone comes, in the caller's transaction.
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    domain::volume::VolumeStatus,
+    notify::NewEvent,
+    quota::QuotaDelta,
+    store::{
+        StoreResult, Tx,
+        bind,
+        sql::{tombstones::Tombstone, volume_list::VolumeSort, volumes::VolumeRow},
+    },
+};
+
+/// Removes the row if it is in one of `from`. False: it is not, and nothing was written.
+pub async fn remove(tx: &mut Tx, volume: &VolumeRow, from: &[VolumeStatus], request_id: &str) -> Result<bool, crate::quota::QuotaError> {
+    if !tx.volume_remove(&volume.id, from).await? {
+        return Ok(false);
+    }
+    after_removal(tx, volume, request_id).await?;
+    Ok(true)
+}
+
+/// What follows from a removed row.
+pub async fn after_removal(tx: &mut Tx, volume: &VolumeRow, request_id: &str) -> Result<(), crate::quota::QuotaError> {
+    tx.quota_change(&quota(&volume.project_id, &volume.type_name, volume.size_gib, -1)).await?;
+    tx.release_claim(&volume.id).await?;
+    tx.tombstone(&tombstone(volume, request_id)).await?;
+    event(tx, "volume.delete.end", volume, request_id).await?;
+    Ok(())
+}
+
+/// The four figures one volume counts in; `sign` is 1 or -1.
+pub fn quota(project_id: &str, type_name: &str, size_gib: i64, sign: i64) -> Vec<QuotaDelta> {
+    [("volumes".to_owned(), 1), ("gigabytes".to_owned(), size_gib), (format!("volumes_{type_name}"), 1), (format!("gigabytes_{type_name}"), size_gib)]
+        .into_iter()
+        .map(|(resource, amount)| QuotaDelta::project(project_id, resource, sign * amount))
+        .collect()
+}
+
+/// An event about a volume, for the outbox.
+pub async fn event(tx: &mut Tx, event_type: &str, volume: &VolumeRow, request_id: &str) -> StoreResult<()> {
+    tx.add_event(&NewEvent {
+        event_type: event_type.to_owned(),
+        resource_kind: "volume".to_owned(),
+        resource_id: volume.id.clone(),
+        project_id: volume.project_id.clone(),
+        user_id: volume.user_id.clone(),
+        request_id: request_id.to_owned(),
+        payload: json!({
+            "volume_id": volume.id,
+            "tenant_id": volume.project_id,
+            "user_id": volume.user_id,
+            "display_name": volume.name,
+            "volume_type": volume.volume_type_id,
+            "size": volume.size_gib,
+            "status": volume.status,
+            "availability_zone": volume.availability_zone,
+            "host": volume.host,
+        }),
+    })
+    .await
+}
+
+fn tombstone(volume: &VolumeRow, request_id: &str) -> Tombstone {
+    Tombstone {
+        kind: "volume",
+        id: volume.id.clone(),
+        project_id: volume.project_id.clone(),
+        sort_keys: sort_keys(volume),
+        host: volume.host.clone().unwrap_or_default(),
+        provider_id: volume.provider_id.clone().unwrap_or_default(),
+        request_id: request_id.to_owned(),
+    }
+}
+
+/// The values a deleted volume still serves as a page's marker with.
+fn sort_keys(volume: &VolumeRow) -> Value {
+    let keys = VolumeSort::ALL.iter().map(|k| (k.as_str().to_owned(), json_of(k.value(volume))));
+    Value::Object(keys.collect::<Map<_, _>>())
+}
+
+fn json_of(value: bind::Value) -> Value {
+    match value {
+        bind::Value::Text(t) => t.into(),
+        bind::Value::Int(n) => n.into(),
+        bind::Value::Bool(b) => b.into(),
+        bind::Value::Real(r) => r.into(),
+    }
+}

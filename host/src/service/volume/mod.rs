@@ -1,0 +1,27 @@
+//! Volumes.
+
+pub mod create;
+pub mod delete;
+pub mod destroy;
+pub mod follow;
+pub mod list;
+pub mod show;
+pub mod summary;
+pub mod update;
+
+use crate::{app::App, context::RequestContext, error::Result, policy::Target, service::refusal, store::sql::volume_list::Volume};
+
+/// The volume, if the caller may know of it: another project's is not found, on every path.
+pub async fn load(app: &App, ctx: &RequestContext, id: &str) -> Result<Volume> {
+    match app.store.volume_complete(id).await? {
+        Some(volume) if ctx.is_admin() || volume.row.project_id == ctx.project_id() => Ok(volume),
+        _ => Err(refusal::volume_not_found(id)),
+    }
+}
+
+/// As [`load`], and the caller may do `action` with it.
+pub async fn load_for(app: &App, ctx: &RequestContext, id: &str, action: &str) -> Result<Volume> {
+    let volume = load(app, ctx, id).await?;
+    app.policy.check(ctx, action, &Target { project_id: &volume.row.project_id, user_id: &volume.row.user_id, ..Target::default() })?;
+    Ok(volume)
+}

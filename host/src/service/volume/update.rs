@@ -1,0 +1,42 @@
+//! `PUT /volumes/{id}`: name, description, metadata (replaced as a whole).
+
+use crate::{
+    app::App,
+    clock,
+    context::RequestContext,
+    domain::volume::VolumeStatus,
+    error::Result,
+    service::{refusal, volume::create::check_metadata_count},
+    store::sql::volume_list::Volume,
+};
+
+/// The outer option says whether a member was given.
+#[derive(Debug, Clone, Default)]
+pub struct UpdateVolume {
+    pub name: Option<Option<String>>,
+    pub description: Option<Option<String>>,
+    pub metadata: Option<Vec<(String, String)>>,
+}
+
+/// # Errors
+/// 400 during maintenance, 404.
+pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateVolume) -> Result<Volume> {
+    if let Some(metadata) = &ask.metadata {
+        check_metadata_count(metadata.len())?;
+    }
+    let mut volume = super::load_for(app, ctx, id, "volume:update").await?;
+    let mut tx = app.store.begin().await?;
+    let Some(row) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+    if row.status == VolumeStatus::Maintenance.as_str() {
+        return Err(refusal::invalid_volume("The volume cannot be updated during maintenance."));
+    }
+    tx.volume_describe(id, ask.name.as_ref().map(Option::as_deref), ask.description.as_ref().map(Option::as_deref), clock::now()).await?;
+    if let Some(metadata) = &ask.metadata {
+        tx.volume_metadata_clear(id).await?;
+        tx.volume_metadata_put(id, metadata).await?;
+    }
+    volume.metadata = tx.volume_metadata(id).await?;
+    volume.row = tx.volume(id).await?.ok_or_else(|| refusal::volume_not_found(id))?;
+    tx.commit().await?;
+    Ok(volume)
+}

@@ -1,0 +1,55 @@
+//! Writing pairs: merged into what is there, or in its place.
+
+use super::show::etag;
+use crate::{
+    app::App,
+    context::RequestContext,
+    domain::volume::{METADATA_LOCKED, VolumeStatus},
+    error::{Error, Kind, Result},
+    service::{
+        refusal,
+        volume::{create::check_metadata_count, load_for},
+    },
+};
+
+/// How given pairs relate to those that are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    Merge,
+    Replace,
+}
+
+/// All pairs afterwards. `if_match` is the tag the pairs must have now.
+///
+/// # Errors
+/// 400 in a state that does not allow it, 404, 412, 413.
+pub async fn set(
+    app: &App,
+    ctx: &RequestContext,
+    volume_id: &str,
+    action: &str,
+    pairs: &[(String, String)],
+    manner: Manner,
+    if_match: Option<&str>,
+) -> Result<Vec<(String, String)>> {
+    check_metadata_count(pairs.len())?;
+    load_for(app, ctx, volume_id, action).await?;
+    let mut tx = app.store.begin().await?;
+    let Some(row) = tx.volume_locked(volume_id).await? else { return Err(refusal::volume_not_found(volume_id)) };
+    if VolumeStatus::parse(&row.status).is_some_and(|s| METADATA_LOCKED.contains(&s)) {
+        return Err(refusal::invalid_volume(format!("The volume metadata cannot be updated while the volume is in {}.", row.status)));
+    }
+    if let Some(wanted) = if_match
+        && wanted != etag(&tx.volume_metadata(volume_id).await?)
+    {
+        return Err(Error::new(Kind::PreconditionFailed, "The metadata has changed: its ETag does not match If-Match."));
+    }
+    if manner == Manner::Replace {
+        tx.volume_metadata_clear(volume_id).await?;
+    }
+    tx.volume_metadata_put(volume_id, pairs).await?;
+    let now = tx.volume_metadata(volume_id).await?;
+    check_metadata_count(now.len())?;
+    tx.commit().await?;
+    Ok(now)
+}

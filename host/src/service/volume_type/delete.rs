@@ -1,0 +1,25 @@
+//! `DELETE /types/{id}`.
+
+use crate::{
+    app::App,
+    context::RequestContext,
+    error::{Error, Result},
+    policy::Target,
+    service::refusal,
+};
+
+/// # Errors
+/// 400 for the default type and for one in use, 404.
+pub async fn delete(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
+    app.policy.check(ctx, "volume_extension:type_delete", &Target::own(ctx))?;
+    let found = super::load(app, ctx, id).await?;
+    if found.row.name == app.config.get().block.default_volume_type {
+        return Err(Error::invalid(format!("The volume type {id} is a default volume type and cannot be deleted.")));
+    }
+    let mut tx = app.store.begin().await?;
+    if tx.volume_type_remove(id).await? {
+        return Ok(tx.commit().await?);
+    }
+    let in_use = tx.volume_type_in_use(id).await?;
+    Err(if in_use { Error::invalid("Target volume type is still in use.") } else { refusal::type_not_found(id) })
+}

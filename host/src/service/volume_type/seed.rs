@@ -1,0 +1,27 @@
+//! What every installation starts with: the default type.
+
+use uuid::Uuid;
+
+use crate::{
+    clock,
+    domain::volume_type::DEFAULT_TYPE_NAME,
+    store::{Store, StoreResult, sql::volume_types::VolumeTypeRow},
+};
+
+/// Makes `__DEFAULT__` unless it exists. Safe to run at every start and from several processes at once.
+pub async fn ensure_default_type(store: &Store) -> StoreResult<()> {
+    if store.volume_type_by_name(DEFAULT_TYPE_NAME).await?.is_some() {
+        return Ok(());
+    }
+    let mut tx = store.begin().await?;
+    tx.volume_type_ensure(&VolumeTypeRow {
+        id: Uuid::new_v4().to_string(),
+        name: DEFAULT_TYPE_NAME.to_owned(),
+        description: Some("Default Volume Type".to_owned()),
+        is_public: true,
+        created_at: clock::now(),
+        updated_at: None,
+    })
+    .await?;
+    tx.commit().await
+}

@@ -1,0 +1,50 @@
+//! `PUT /types/{id}`.
+
+use crate::{
+    app::App,
+    clock,
+    context::RequestContext,
+    error::{Error, Result},
+    policy::Target,
+    service::refusal,
+    store::sql::volume_types::VolumeType,
+};
+
+/// The outer option says whether a member was given.
+#[derive(Debug, Clone, Default)]
+pub struct UpdateType {
+    pub name: Option<String>,
+    pub description: Option<Option<String>>,
+    pub is_public: Option<bool>,
+}
+
+/// # Errors
+/// 400 for nothing to do or an empty name, 404, 409 for a taken name.
+pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateType) -> Result<VolumeType> {
+    app.policy.check(ctx, "volume_extension:type_update", &Target::own(ctx))?;
+    if ask.name.is_none() && ask.description.is_none() && ask.is_public.is_none() {
+        return Err(Error::invalid("Specify volume type name, description, is_public or a combination thereof."));
+    }
+    if ask.name.as_deref() == Some("") {
+        return Err(Error::invalid("Volume type name can not be empty."));
+    }
+    let old = super::load(app, ctx, id).await?.row.name;
+    let renamed = ask.name.as_deref().filter(|new| *new != old);
+    if renamed.is_some() && old == app.config.get().block.default_volume_type {
+        return Err(refusal::invalid_input(format!("{old} is the default volume type: name another in block.default_volume_type first.")));
+    }
+    let mut tx = app.store.begin().await?;
+    let description = ask.description.as_ref().map(Option::as_deref);
+    let done = tx.volume_type_update(id, renamed, description, ask.is_public, clock::now()).await;
+    if !done.map_err(|e| super::create::name_taken(e, renamed.unwrap_or_default()))? {
+        return Err(refusal::type_not_found(id));
+    }
+    if let Some(new) = renamed {
+        // the figures of a type are kept under its name
+        for resource in ["volumes", "gigabytes", "snapshots"] {
+            tx.quota_rename(&format!("{resource}_{old}"), &format!("{resource}_{new}")).await?;
+        }
+    }
+    tx.commit().await?;
+    super::load(app, ctx, id).await
+}

@@ -1,0 +1,222 @@
+//! Attachments: who may reach which volume, and how.
+//!
+//! `work` and `job_id` say that a job is connecting or disconnecting it; whoever asks for the same again joins that job.
+
+use super::keyset::{self, Key};
+use crate::{
+    clock::Micros,
+    domain::{attachment::AttachmentStatus, text_enum},
+    store::{
+        Store, StoreResult, Tx,
+        bind::{Sql, Value, bind_values},
+        on_read, on_tx,
+    },
+};
+
+/// `work` of an attachment whose connect is under way.
+pub const CONNECT: &str = "connect";
+/// `work` of an attachment whose disconnect is under way.
+pub const DISCONNECT: &str = "disconnect";
+
+/// An attachment as it stands in the database.
+#[derive(Debug, Clone, sqlx::FromRow)]
+pub struct AttachmentRow {
+    pub id: String,
+    pub volume_id: String,
+    pub project_id: String,
+    pub instance_id: Option<String>,
+    pub status: String,
+    pub mode: String,
+    pub connector: Option<String>,
+    pub connector_host: Option<String>,
+    pub connection_info: Option<String>,
+    pub mountpoint: Option<String>,
+    pub work: Option<String>,
+    pub job_id: Option<String>,
+    /// The connector a connect was asked with, until it has succeeded.
+    pub work_connector: Option<String>,
+    pub attached_at: Option<Micros>,
+    pub detached_at: Option<Micros>,
+    pub created_at: Micros,
+    pub updated_at: Option<Micros>,
+}
+
+pub(super) const SELECT: &str = "SELECT id, volume_id, project_id, instance_id, status, mode, connector, connector_host, connection_info, mountpoint, work, job_id, \
+     work_connector, attached_at, detached_at, created_at, updated_at FROM attachments";
+
+text_enum! {
+    /// What attachments can be sorted by.
+    pub enum AttachmentSort {
+        Id = "id",
+        CreatedAt = "created_at",
+        UpdatedAt = "updated_at",
+        VolumeId = "volume_id",
+        InstanceId = "instance_uuid",
+        Status = "attach_status",
+        Mode = "attach_mode",
+        ProjectId = "project_id",
+    }
+}
+
+impl AttachmentSort {
+    const fn expr(self) -> &'static str {
+        match self {
+            Self::Id => "id",
+            Self::CreatedAt => "created_at",
+            Self::UpdatedAt => "COALESCE(updated_at, 0)",
+            Self::VolumeId => "volume_id",
+            Self::InstanceId => "COALESCE(instance_id, '')",
+            Self::Status => "status",
+            Self::Mode => "mode",
+            Self::ProjectId => "project_id",
+        }
+    }
+    /// The value of this key in a row.
+    pub fn value(self, a: &AttachmentRow) -> Value {
+        match self {
+            Self::Id => Value::from(a.id.as_str()),
+            Self::CreatedAt => Value::from(a.created_at),
+            Self::UpdatedAt => Value::from(a.updated_at.unwrap_or(0)),
+            Self::VolumeId => Value::from(a.volume_id.as_str()),
+            Self::InstanceId => Value::from(a.instance_id.clone().unwrap_or_default()),
+            Self::Status => Value::from(a.status.as_str()),
+            Self::Mode => Value::from(a.mode.as_str()),
+            Self::ProjectId => Value::from(a.project_id.as_str()),
+        }
+    }
+}
+
+/// A list to be read. Filters that are none do not filter.
+#[derive(Debug, Clone, Default)]
+pub struct AttachmentQuery {
+    pub project_id: Option<String>,
+    pub volume_id: Option<String>,
+    pub instance_id: Option<String>,
+    pub status: Option<String>,
+    pub id: Option<String>,
+    pub sort: Vec<(AttachmentSort, bool)>,
+    pub after: Option<Vec<Value>>,
+    pub limit: i64,
+    pub offset: i64,
+}
+
+/// A reservation to be inserted.
+#[derive(Debug, Clone)]
+pub struct NewAttachment {
+    pub id: String,
+    pub volume_id: String,
+    pub project_id: String,
+    pub instance_id: Option<String>,
+    pub mode: &'static str,
+    pub created_at: Micros,
+}
+
+/// What a successful connect writes.
+#[derive(Debug, Clone)]
+pub struct Connected {
+    pub connector: String,
+    pub connector_host: String,
+    pub mountpoint: Option<String>,
+    pub connection_info: String,
+    pub mode: &'static str,
+}
+
+impl Store {
+    pub async fn attachment(&self, id: &str) -> StoreResult<Option<AttachmentRow>> {
+        let sql = format!("{SELECT} WHERE id = $1");
+        Ok(on_read!(self, p => sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(id).fetch_optional(p).await?))
+    }
+
+    pub async fn attachments(&self, query: &AttachmentQuery) -> StoreResult<Vec<AttachmentRow>> {
+        let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
+        let filters =
+            [("project_id", &query.project_id), ("volume_id", &query.volume_id), ("instance_id", &query.instance_id), ("status", &query.status), ("id", &query.id)];
+        for (column, value) in filters {
+            if let Some(value) = value {
+                sql.push(" AND ").push(column).push(" = ").bind(value.as_str());
+            }
+        }
+        let keys: Vec<Key> = query.sort.iter().map(|(k, descending)| Key { expr: k.expr(), descending: *descending }).collect();
+        if let Some(after) = &query.after {
+            keyset::push_after(&mut sql, &keys, after);
+        }
+        keyset::push_order(&mut sql, &keys);
+        keyset::push_window(&mut sql, query.limit, query.offset);
+        let Sql { text, values } = sql;
+        Ok(on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?))
+    }
+
+    /// Every attachment of one volume, oldest first.
+    pub async fn attachments_of(&self, volume_id: &str) -> StoreResult<Vec<AttachmentRow>> {
+        let sql = format!("{SELECT} WHERE volume_id = $1 ORDER BY created_at, id");
+        Ok(on_read!(self, p => sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(volume_id).fetch_all(p).await?))
+    }
+}
+
+impl Tx {
+    pub async fn attachment(&mut self, id: &str) -> StoreResult<Option<AttachmentRow>> {
+        let sql = format!("{SELECT} WHERE id = $1");
+        Ok(on_tx!(self, c => sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(id).fetch_optional(c).await?))
+    }
+
+    pub async fn attachments_of(&mut self, volume_id: &str) -> StoreResult<Vec<AttachmentRow>> {
+        let sql = format!("{SELECT} WHERE volume_id = $1 ORDER BY created_at, id");
+        Ok(on_tx!(self, c => sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(volume_id).fetch_all(c).await?))
+    }
+
+    pub async fn attachment_insert(&mut self, a: &NewAttachment) -> StoreResult<()> {
+        let sql = "INSERT INTO attachments (id, volume_id, project_id, instance_id, status, mode, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
+        on_tx!(self, c => sqlx::query(sql).bind(&a.id).bind(&a.volume_id).bind(&a.project_id).bind(&a.instance_id)
+            .bind(AttachmentStatus::Reserved.as_str()).bind(a.mode).bind(a.created_at).execute(c).await?);
+        Ok(())
+    }
+
+    /// Hands a resting attachment to a job that connects it; false when another job has it or its status is none of `from`.
+    pub async fn attachment_begin_connect(&mut self, id: &str, from: &[AttachmentStatus], job_id: &str, connector: &str, now: Micros) -> StoreResult<bool> {
+        let mut sql = Sql::new("UPDATE attachments SET work = 'connect', job_id = ");
+        sql.bind(job_id).push(", work_connector = ").bind(connector).push(", updated_at = ").bind(now);
+        sql.push(" WHERE id = ").bind(id).push(" AND work IS NULL AND status IN ").bind_list(from.iter().map(|s| s.as_str()));
+        self.volume_execute(sql).await
+    }
+
+    /// -> detaching, owned by a job that disconnects it. A connect that is under way loses it: its result will not count,
+    /// and the disconnect, which runs after it, takes back what it made. False when a disconnect has it already.
+    pub async fn attachment_begin_disconnect(&mut self, id: &str, job_id: &str, now: Micros) -> StoreResult<bool> {
+        let sql = "UPDATE attachments SET work = 'disconnect', job_id = $2, status = 'detaching', updated_at = $3 WHERE id = $1 AND (work IS NULL OR work = 'connect')";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(now).execute(c).await?.rows_affected()) == 1)
+    }
+
+    /// The connect that `job_id` ran has succeeded. What was already attached stays attached (a repeated connect).
+    pub async fn attachment_connected(&mut self, id: &str, job_id: &str, done: &Connected, now: Micros) -> StoreResult<bool> {
+        let sql = "UPDATE attachments SET status = CASE WHEN status = 'attached' THEN status ELSE 'attaching' END, connector = $3, connector_host = $4, \
+                   mountpoint = $5, connection_info = $6, mode = $7, work = NULL, job_id = NULL, work_connector = NULL, updated_at = $8, attached_at = COALESCE(attached_at, $8) \
+                   WHERE id = $1 AND work = 'connect' AND job_id = $2";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(&done.connector).bind(&done.connector_host).bind(&done.mountpoint)
+            .bind(&done.connection_info).bind(done.mode).bind(now).execute(c).await?.rows_affected()) == 1)
+    }
+
+    /// The job gives the attachment back, in `status`.
+    pub async fn attachment_released(&mut self, id: &str, job_id: &str, status: &str, now: Micros) -> StoreResult<bool> {
+        let sql = "UPDATE attachments SET status = $3, work = NULL, job_id = NULL, updated_at = $4 WHERE id = $1 AND job_id = $2";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(status).bind(now).execute(c).await?.rows_affected()) == 1)
+    }
+
+    /// `os-complete`: from `from` to attached.
+    pub async fn attachment_complete(&mut self, id: &str, from: &[AttachmentStatus], now: Micros) -> StoreResult<bool> {
+        let mut sql = Sql::new("UPDATE attachments SET status = 'attached', attached_at = COALESCE(attached_at, ");
+        sql.bind(now).push("), updated_at = ").bind(now).push(" WHERE id = ").bind(id);
+        sql.push(" AND (work IS NULL OR work = 'connect') AND status IN ").bind_list(from.iter().map(|s| s.as_str()));
+        self.volume_execute(sql).await
+    }
+
+    /// The row goes; false when it is gone or `job_id` (if given) does not own it.
+    pub async fn attachment_remove(&mut self, id: &str, job_id: Option<&str>) -> StoreResult<bool> {
+        let mut sql = Sql::new("DELETE FROM attachments WHERE id = ");
+        sql.bind(id);
+        match job_id {
+            Some(job) => sql.push(" AND job_id = ").bind(job),
+            None => sql.push(" AND work IS NULL"),
+        };
+        self.volume_execute(sql).await
+    }
+}

@@ -1,0 +1,210 @@
+//! Lists of volumes: filters in SQL, keyset pages, and what a page needs beside the rows in one query each.
+
+use std::collections::HashMap;
+
+use super::{
+    attachments::{AttachmentRow, SELECT as SELECT_ATTACHMENT},
+    keyset::{self, Key},
+    volumes::{SELECT, VolumeRow},
+};
+use crate::{
+    domain::text_enum,
+    store::{
+        Store, StoreResult,
+        bind::{Sql, Value, bind_values},
+        on_read,
+    },
+};
+
+text_enum! {
+    /// What volumes can be sorted by.
+    pub enum VolumeSort {
+        Id = "id",
+        CreatedAt = "created_at",
+        UpdatedAt = "updated_at",
+        Name = "name",
+        Description = "description",
+        Size = "size",
+        Status = "status",
+        AttachStatus = "attach_status",
+        AvailabilityZone = "availability_zone",
+        Host = "host",
+        Bootable = "bootable",
+        Multiattach = "multiattach",
+        ProjectId = "project_id",
+        UserId = "user_id",
+        VolumeTypeId = "volume_type_id",
+        MigrationStatus = "migration_status",
+        ProviderId = "provider_id",
+        ServiceUuid = "service_uuid",
+    }
+}
+
+impl VolumeSort {
+    const fn expr(self) -> &'static str {
+        match self {
+            Self::Id => "v.id",
+            Self::CreatedAt => "v.created_at",
+            Self::UpdatedAt => "COALESCE(v.updated_at, 0)",
+            Self::Name => "COALESCE(v.name, '')",
+            Self::Description => "COALESCE(v.description, '')",
+            Self::Size => "v.size_gib",
+            Self::Status => "v.status",
+            Self::AttachStatus => "v.attach_status",
+            Self::AvailabilityZone => "v.availability_zone",
+            Self::Host => "COALESCE(v.host, '')",
+            Self::Bootable => "v.bootable",
+            Self::Multiattach => "v.multiattach",
+            Self::ProjectId => "v.project_id",
+            Self::UserId => "v.user_id",
+            Self::VolumeTypeId => "v.volume_type_id",
+            Self::MigrationStatus => "COALESCE(v.migration_status, '')",
+            Self::ProviderId => "COALESCE(v.provider_id, '')",
+            Self::ServiceUuid => "COALESCE(v.service_uuid, '')",
+        }
+    }
+
+    /// The value of this key in a row.
+    pub fn value(self, v: &VolumeRow) -> Value {
+        let text = |t: &Option<String>| Value::from(t.clone().unwrap_or_default());
+        match self {
+            Self::Id => Value::from(v.id.as_str()),
+            Self::CreatedAt => Value::from(v.created_at),
+            Self::UpdatedAt => Value::from(v.updated_at.unwrap_or(0)),
+            Self::Name => text(&v.name),
+            Self::Description => text(&v.description),
+            Self::Size => Value::from(v.size_gib),
+            Self::Status => Value::from(v.status.as_str()),
+            Self::AttachStatus => Value::from(v.attach_status.as_str()),
+            Self::AvailabilityZone => Value::from(v.availability_zone.as_str()),
+            Self::Host => text(&v.host),
+            Self::Bootable => Value::from(v.bootable),
+            Self::Multiattach => Value::from(v.multiattach),
+            Self::ProjectId => Value::from(v.project_id.as_str()),
+            Self::UserId => Value::from(v.user_id.as_str()),
+            Self::VolumeTypeId => Value::from(v.volume_type_id.as_str()),
+            Self::MigrationStatus => text(&v.migration_status),
+            Self::ProviderId => text(&v.provider_id),
+            Self::ServiceUuid => text(&v.service_uuid),
+        }
+    }
+}
+
+/// One condition of a list. Column names come from [`VolumeSort`]-like tables of ours, never from the client.
+#[derive(Debug, Clone, PartialEq)]
+pub enum VolumeFilter {
+    Project(String),
+    Equals(&'static str, Value),
+    IsNull(&'static str),
+    /// `created_at` or `updated_at`, one of `> >= = < <= <>`, a time.
+    Time(&'static str, &'static str, i64),
+    Metadata(String, String),
+    /// Nothing matches.
+    Never,
+}
+
+/// A list to be read.
+#[derive(Debug, Clone, Default)]
+pub struct VolumeQuery {
+    pub filters: Vec<VolumeFilter>,
+    /// Sort keys, the last one [`VolumeSort::Id`]; true for descending.
+    pub sort: Vec<(VolumeSort, bool)>,
+    /// The marker's values in the order of `sort`.
+    pub after: Option<Vec<Value>>,
+    pub limit: i64,
+    pub offset: i64,
+}
+
+/// A volume with all that a view shows.
+#[derive(Debug, Clone)]
+pub struct Volume {
+    pub row: VolumeRow,
+    pub metadata: Vec<(String, String)>,
+    pub attachments: Vec<AttachmentRow>,
+}
+
+impl Store {
+    /// A page of volumes, with metadata and attachments of the whole page in one query each.
+    pub async fn volumes(&self, query: &VolumeQuery, complete: bool) -> StoreResult<Vec<Volume>> {
+        let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
+        push_filters(&mut sql, &query.filters);
+        let keys: Vec<Key> = query.sort.iter().map(|(k, descending)| Key { expr: k.expr(), descending: *descending }).collect();
+        if let Some(after) = &query.after {
+            keyset::push_after(&mut sql, &keys, after);
+        }
+        keyset::push_order(&mut sql, &keys);
+        keyset::push_window(&mut sql, query.limit, query.offset);
+        let Sql { text, values } = sql;
+        let rows: Vec<VolumeRow> = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        self.volumes_completed(rows, complete).await
+    }
+
+    /// How many volumes match, and their sizes' sum.
+    pub async fn volume_totals(&self, filters: &[VolumeFilter]) -> StoreResult<(i64, i64)> {
+        let mut sql = Sql::new("SELECT COUNT(*), CAST(COALESCE(SUM(v.size_gib), 0) AS BIGINT) FROM volumes v WHERE TRUE");
+        push_filters(&mut sql, filters);
+        let Sql { text, values } = sql;
+        Ok(on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_one(p).await?))
+    }
+
+    /// The distinct metadata pairs of the volumes that match.
+    pub async fn volume_metadata_pairs(&self, filters: &[VolumeFilter]) -> StoreResult<Vec<(String, String)>> {
+        let mut sql = Sql::new("SELECT DISTINCT m.key, m.value FROM volume_metadata m JOIN volumes v ON v.id = m.volume_id WHERE TRUE");
+        push_filters(&mut sql, filters);
+        sql.push(" ORDER BY m.key, m.value");
+        let Sql { text, values } = sql;
+        Ok(on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?))
+    }
+
+    /// One volume with all that a view shows.
+    pub async fn volume_complete(&self, id: &str) -> StoreResult<Option<Volume>> {
+        let Some(row) = self.volume(id).await? else { return Ok(None) };
+        Ok(self.volumes_completed(vec![row], true).await?.pop())
+    }
+
+    async fn volumes_completed(&self, rows: Vec<VolumeRow>, complete: bool) -> StoreResult<Vec<Volume>> {
+        let mut metadata: HashMap<String, Vec<(String, String)>> = HashMap::new();
+        let mut attachments: HashMap<String, Vec<AttachmentRow>> = HashMap::new();
+        if complete && !rows.is_empty() {
+            let mut sql = Sql::new("SELECT volume_id, key, value FROM volume_metadata WHERE volume_id IN ");
+            sql.bind_list(rows.iter().map(|r| r.id.as_str())).push(" ORDER BY volume_id, key");
+            let Sql { text, values } = sql;
+            let pairs: Vec<(String, String, String)> =
+                on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+            for (id, key, value) in pairs {
+                metadata.entry(id).or_default().push((key, value));
+            }
+            let mut sql = Sql::new(format!("{SELECT_ATTACHMENT} WHERE volume_id IN "));
+            sql.bind_list(rows.iter().filter(|r| r.attach_status != "detached").map(|r| r.id.as_str())).push(" ORDER BY created_at, id");
+            let Sql { text, values } = sql;
+            if !values.is_empty() {
+                let found: Vec<AttachmentRow> = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+                for a in found {
+                    attachments.entry(a.volume_id.clone()).or_default().push(a);
+                }
+            }
+        }
+        Ok(rows
+            .into_iter()
+            .map(|row| Volume { metadata: metadata.remove(&row.id).unwrap_or_default(), attachments: attachments.remove(&row.id).unwrap_or_default(), row })
+            .collect())
+    }
+}
+
+fn push_filters(sql: &mut Sql, filters: &[VolumeFilter]) {
+    for filter in filters {
+        match filter {
+            VolumeFilter::Project(id) => sql.push(" AND v.project_id = ").bind(id.as_str()),
+            VolumeFilter::Equals(column, value) => sql.push(" AND v.").push(column).push(" = ").bind(value.clone()),
+            VolumeFilter::IsNull(column) => sql.push(" AND v.").push(column).push(" IS NULL"),
+            VolumeFilter::Time(column, op, at) => sql.push(" AND v.").push(column).push(" ").push(op).push(" ").bind(*at),
+            VolumeFilter::Metadata(key, value) => sql
+                .push(" AND EXISTS (SELECT 1 FROM volume_metadata m WHERE m.volume_id = v.id AND m.key = ")
+                .bind(key.as_str())
+                .push(" AND m.value = ")
+                .bind(value.as_str())
+                .push(")"),
+            VolumeFilter::Never => sql.push(" AND 1 = 0"),
+        };
+    }
+}

@@ -1,0 +1,263 @@
+//! Volume types, their extra specs, and which projects may use a private one.
+
+use std::collections::HashMap;
+
+use super::keyset::{self, Key};
+use crate::{
+    clock::Micros,
+    domain::text_enum,
+    store::{
+        Store, StoreResult, Tx,
+        bind::{Sql, Value, bind_values},
+        on_read, on_tx,
+    },
+};
+
+/// A type without its specs.
+#[derive(Debug, Clone, sqlx::FromRow)]
+pub struct VolumeTypeRow {
+    pub id: String,
+    pub name: String,
+    pub description: Option<String>,
+    pub is_public: bool,
+    pub created_at: Micros,
+    pub updated_at: Option<Micros>,
+}
+
+/// A type with its specs, by key.
+#[derive(Debug, Clone)]
+pub struct VolumeType {
+    pub row: VolumeTypeRow,
+    pub specs: Vec<(String, String)>,
+}
+
+impl VolumeType {
+    /// The specs as borrowed pairs.
+    pub fn specs(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
+        self.specs.iter().map(|(k, v)| (k.as_str(), v.as_str()))
+    }
+    /// One spec's value.
+    pub fn spec(&self, key: &str) -> Option<&str> {
+        self.specs().find(|(k, _)| *k == key).map(|(_, v)| v)
+    }
+}
+
+text_enum! {
+    /// What types can be sorted by.
+    pub enum VolumeTypeSort {
+        Id = "id",
+        Name = "name",
+        CreatedAt = "created_at",
+        UpdatedAt = "updated_at",
+        IsPublic = "is_public",
+    }
+}
+
+impl VolumeTypeSort {
+    const fn expr(self) -> &'static str {
+        match self {
+            Self::Id => "t.id",
+            Self::Name => "t.name",
+            Self::CreatedAt => "t.created_at",
+            Self::UpdatedAt => "COALESCE(t.updated_at, 0)",
+            Self::IsPublic => "t.is_public",
+        }
+    }
+    /// The value of this key in a row.
+    pub fn value(self, t: &VolumeTypeRow) -> Value {
+        match self {
+            Self::Id => Value::from(t.id.as_str()),
+            Self::Name => Value::from(t.name.as_str()),
+            Self::CreatedAt => Value::from(t.created_at),
+            Self::UpdatedAt => Value::from(t.updated_at.unwrap_or(0)),
+            Self::IsPublic => Value::from(t.is_public),
+        }
+    }
+}
+
+/// A list to be read.
+#[derive(Debug, Clone, Default)]
+pub struct VolumeTypeQuery {
+    /// Only what this project may use; none for all.
+    pub visible_to: Option<String>,
+    pub is_public: Option<bool>,
+    pub name: Option<String>,
+    pub specs: Vec<(String, String)>,
+    pub sort: Vec<(VolumeTypeSort, bool)>,
+    pub after: Option<Vec<Value>>,
+    pub limit: i64,
+    pub offset: i64,
+}
+
+const SELECT: &str = "SELECT t.id, t.name, t.description, t.is_public, t.created_at, t.updated_at FROM volume_types t";
+const VISIBLE: &str = " AND (t.is_public OR EXISTS (SELECT 1 FROM volume_type_access a WHERE a.type_id = t.id AND a.project_id = ";
+
+impl Store {
+    pub async fn volume_type(&self, id: &str) -> StoreResult<Option<VolumeType>> {
+        let sql = format!("{SELECT} WHERE t.id = $1");
+        let row: Option<VolumeTypeRow> = on_read!(self, p => sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(id).fetch_optional(p).await?);
+        Ok(self.with_specs(row.into_iter().collect()).await?.pop())
+    }
+
+    pub async fn volume_type_by_name(&self, name: &str) -> StoreResult<Option<VolumeType>> {
+        let sql = format!("{SELECT} WHERE t.name = $1");
+        let row: Option<VolumeTypeRow> = on_read!(self, p => sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(name).fetch_optional(p).await?);
+        Ok(self.with_specs(row.into_iter().collect()).await?.pop())
+    }
+
+    /// Whether a project may use a private type.
+    pub async fn volume_type_granted(&self, type_id: &str, project_id: &str) -> StoreResult<bool> {
+        let sql = "SELECT COUNT(*) FROM volume_type_access WHERE type_id = $1 AND project_id = $2";
+        let (n,): (i64,) = on_read!(self, p => sqlx::query_as(sql).bind(type_id).bind(project_id).fetch_one(p).await?);
+        Ok(n > 0)
+    }
+
+    pub async fn volume_types(&self, query: &VolumeTypeQuery) -> StoreResult<Vec<VolumeType>> {
+        let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
+        if let Some(project) = &query.visible_to {
+            sql.push(VISIBLE).bind(project.as_str()).push("))");
+        }
+        if let Some(public) = query.is_public {
+            sql.push(" AND t.is_public = ").bind(public);
+        }
+        if let Some(name) = &query.name {
+            sql.push(" AND t.name = ").bind(name.as_str());
+        }
+        for (key, value) in &query.specs {
+            sql.push(" AND EXISTS (SELECT 1 FROM volume_type_specs s WHERE s.type_id = t.id AND s.key = ").bind(key.as_str());
+            sql.push(" AND s.value = ").bind(value.as_str()).push(")");
+        }
+        let keys: Vec<Key> = query.sort.iter().map(|(k, descending)| Key { expr: k.expr(), descending: *descending }).collect();
+        if let Some(after) = &query.after {
+            keyset::push_after(&mut sql, &keys, after);
+        }
+        keyset::push_order(&mut sql, &keys);
+        keyset::push_window(&mut sql, query.limit, query.offset);
+        let Sql { text, values } = sql;
+        let rows: Vec<VolumeTypeRow> = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        self.with_specs(rows).await
+    }
+
+    /// The projects a private type was given to.
+    pub async fn volume_type_projects(&self, type_id: &str) -> StoreResult<Vec<String>> {
+        let sql = "SELECT project_id FROM volume_type_access WHERE type_id = $1 ORDER BY project_id";
+        let rows: Vec<(String,)> = on_read!(self, p => sqlx::query_as(sql).bind(type_id).fetch_all(p).await?);
+        Ok(rows.into_iter().map(|(p,)| p).collect())
+    }
+
+    async fn with_specs(&self, rows: Vec<VolumeTypeRow>) -> StoreResult<Vec<VolumeType>> {
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut sql = Sql::new("SELECT type_id, key, value FROM volume_type_specs WHERE type_id IN ");
+        sql.bind_list(rows.iter().map(|r| r.id.as_str())).push(" ORDER BY type_id, key");
+        let Sql { text, values } = sql;
+        let found: Vec<(String, String, String)> = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        let mut specs: HashMap<String, Vec<(String, String)>> = HashMap::new();
+        for (id, key, value) in found {
+            specs.entry(id).or_default().push((key, value));
+        }
+        Ok(rows.into_iter().map(|row| VolumeType { specs: specs.remove(&row.id).unwrap_or_default(), row }).collect())
+    }
+}
+
+impl Tx {
+    /// # Errors
+    /// [`StoreError::Duplicate`](crate::store::StoreError::Duplicate) when the name is taken.
+    pub async fn volume_type_insert(&mut self, t: &VolumeTypeRow, specs: &[(String, String)]) -> StoreResult<()> {
+        let sql = "INSERT INTO volume_types (id, name, description, is_public, created_at) VALUES ($1, $2, $3, $4, $5)";
+        on_tx!(self, c => sqlx::query(sql).bind(&t.id).bind(&t.name).bind(&t.description).bind(t.is_public).bind(t.created_at).execute(c).await?);
+        self.volume_type_specs_put(&t.id, specs).await
+    }
+
+    /// Inserts unless a type of this name exists; for what every installation starts with.
+    pub async fn volume_type_ensure(&mut self, t: &VolumeTypeRow) -> StoreResult<bool> {
+        let sql = "INSERT INTO volume_types (id, name, description, is_public, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO NOTHING";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(&t.id).bind(&t.name).bind(&t.description).bind(t.is_public).bind(t.created_at)
+            .execute(c).await?.rows_affected()) == 1)
+    }
+
+    /// none leaves a column as it is. False: no such type.
+    pub async fn volume_type_update(
+        &mut self,
+        id: &str,
+        name: Option<&str>,
+        description: Option<Option<&str>>,
+        is_public: Option<bool>,
+        now: Micros,
+    ) -> StoreResult<bool> {
+        let mut sql = Sql::new("UPDATE volume_types SET updated_at = ");
+        sql.bind(now);
+        if let Some(name) = name {
+            sql.push(", name = ").bind(name);
+        }
+        if let Some(description) = description {
+            sql.push(", description = ").bind(Value::Text(description.map(str::to_owned)));
+        }
+        if let Some(public) = is_public {
+            sql.push(", is_public = ").bind(public);
+        }
+        sql.push(" WHERE id = ").bind(id);
+        self.volume_execute(sql).await
+    }
+
+    /// Removes a type that no volume has; false when it is gone or in use.
+    pub async fn volume_type_remove(&mut self, id: &str) -> StoreResult<bool> {
+        let sql = "DELETE FROM volume_types WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM volumes v WHERE v.volume_type_id = volume_types.id)";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected()) == 1)
+    }
+
+    pub async fn volume_type_in_use(&mut self, id: &str) -> StoreResult<bool> {
+        let found: Option<(i64,)> = on_tx!(self, c => sqlx::query_as("SELECT CAST(1 AS BIGINT) FROM volumes WHERE volume_type_id = $1 LIMIT 1").bind(id).fetch_optional(c).await?);
+        Ok(found.is_some())
+    }
+
+    /// The specs as they stand in this transaction; none when there is no such type. Holds the type's row on PostgreSQL.
+    pub async fn volume_type_specs_locked(&mut self, id: &str) -> StoreResult<Option<Vec<(String, String)>>> {
+        let found = on_tx!(self, c => sqlx::query("UPDATE volume_types SET name = name WHERE id = $1").bind(id).execute(c).await?.rows_affected());
+        if found == 0 {
+            return Ok(None);
+        }
+        let sql = "SELECT key, value FROM volume_type_specs WHERE type_id = $1 ORDER BY key";
+        Ok(Some(on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_all(c).await?)))
+    }
+
+    pub async fn volume_type_specs_put(&mut self, id: &str, specs: &[(String, String)]) -> StoreResult<()> {
+        let sql = "INSERT INTO volume_type_specs (type_id, key, value) VALUES ($1, $2, $3) ON CONFLICT (type_id, key) DO UPDATE SET value = EXCLUDED.value";
+        for (key, value) in specs {
+            on_tx!(self, c => sqlx::query(sql).bind(id).bind(key).bind(value).execute(c).await?);
+        }
+        Ok(())
+    }
+
+    pub async fn volume_type_spec_remove(&mut self, id: &str, key: &str) -> StoreResult<bool> {
+        let sql = "DELETE FROM volume_type_specs WHERE type_id = $1 AND key = $2";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(key).execute(c).await?.rows_affected()) == 1)
+    }
+
+    /// # Errors
+    /// [`StoreError::Duplicate`](crate::store::StoreError::Duplicate) when the project has it already.
+    pub async fn volume_type_grant(&mut self, id: &str, project_id: &str) -> StoreResult<()> {
+        let sql = "INSERT INTO volume_type_access (type_id, project_id) VALUES ($1, $2)";
+        on_tx!(self, c => sqlx::query(sql).bind(id).bind(project_id).execute(c).await?);
+        Ok(())
+    }
+
+    pub async fn volume_type_withdraw(&mut self, id: &str, project_id: &str) -> StoreResult<bool> {
+        let sql = "DELETE FROM volume_type_access WHERE type_id = $1 AND project_id = $2";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(project_id).execute(c).await?.rows_affected()) == 1)
+    }
+}
+
+impl Tx {
+    /// Usage and limits kept under `old` are kept under `new` from now on: a type was renamed.
+    pub async fn quota_rename(&mut self, old: &str, new: &str) -> StoreResult<()> {
+        // what a type of this name left behind counts nothing
+        on_tx!(self, c => sqlx::query("DELETE FROM quota_usage WHERE resource = $1 AND used = 0").bind(new).execute(c).await?);
+        on_tx!(self, c => sqlx::query("DELETE FROM quota_limits WHERE resource = $1").bind(new).execute(c).await?);
+        for sql in ["UPDATE quota_usage SET resource = $2 WHERE resource = $1", "UPDATE quota_limits SET resource = $2 WHERE resource = $1"] {
+            on_tx!(self, c => sqlx::query(sql).bind(old).bind(new).execute(c).await?);
+        }
+        Ok(())
+    }
+}
