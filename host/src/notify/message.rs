@@ -67,6 +67,8 @@ texts! {
     BackupDelete = "014" "delete backup",
     BackupRestore = "015" "restore backup",
     ReimageVolume = "016" "reimage volume",
+    // ours, in a range of their own
+    DeleteVolume = "101" "delete volume",
 }
 
 texts! {
@@ -90,6 +92,10 @@ texts! {
     SnapshotDeleteError = "016" "Snapshot failed to delete.",
     AttachingFailed = "021" "Attaching volume failed.",
     DetachingFailed = "022" "Detaching volume failed.",
+    // ours, in a range of their own
+    DriverFailedDelete = "101" "Driver failed to delete the volume.",
+    VolumeIsBusy = "102" "The volume is in use on the storage back end and was kept.",
+    TookTooLong = "103" "The operation did not end in time.",
 }
 
 /// A message to be written.

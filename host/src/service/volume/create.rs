@@ -37,6 +37,8 @@ pub struct CreateVolume {
     pub volume_type: Option<String>,
     pub availability_zone: Option<String>,
     pub metadata: Vec<(String, String)>,
+    /// `OS-SCH-HNT:scheduler_hints` as it came.
+    pub hints: serde_json::Value,
 }
 
 /// # Errors
@@ -69,18 +71,24 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateVolume) -> 
         created_at: clock::now(),
     };
     // commit
-    commit(app, ctx, &volume, &volume_type, ask.metadata).await
+    commit(app, ctx, &volume, &volume_type, ask.metadata, &ask.hints).await
 }
 
-async fn commit(app: &Arc<App>, ctx: &RequestContext, volume: &NewVolume, volume_type: &VolumeType, metadata: Vec<(String, String)>) -> Result<Volume> {
+async fn commit(
+    app: &Arc<App>,
+    ctx: &RequestContext,
+    volume: &NewVolume,
+    volume_type: &VolumeType,
+    mut metadata: Vec<(String, String)>,
+    hints: &serde_json::Value,
+) -> Result<Volume> {
     let mut tx = app.store.begin().await?;
     tx.quota_change(&quota(&volume.project_id, &volume_type.row.name, volume.size_gib, 1)).await.map_err(refusal::over_quota)?;
     tx.volume_insert(volume).await?;
     tx.volume_metadata_put(&volume.id, &metadata).await?;
-    tx.enqueue(&app.jobs, job(app, ctx, &volume.id, "volume.create", json!({}))).await?;
+    tx.enqueue(&app.jobs, job(app, ctx, &volume.id, "volume.create", json!({ "hints": hints }))).await?;
     let row = tx.volume(&volume.id).await?.ok_or_else(|| Error::internal("the volume just inserted is not there"))?;
     tx.commit().await?;
-    let mut metadata = metadata;
     metadata.sort();
     Ok(Volume { row, metadata, attachments: Vec::new() })
 }

@@ -7,8 +7,7 @@ use crate::{
     notify::NewEvent,
     quota::QuotaDelta,
     store::{
-        StoreResult, Tx,
-        bind,
+        StoreResult, Tx, bind,
         sql::{tombstones::Tombstone, volume_list::VolumeSort, volumes::VolumeRow},
     },
 };
@@ -25,7 +24,7 @@ pub async fn remove(tx: &mut Tx, volume: &VolumeRow, from: &[VolumeStatus], requ
 /// What follows from a removed row.
 pub async fn after_removal(tx: &mut Tx, volume: &VolumeRow, request_id: &str) -> Result<(), crate::quota::QuotaError> {
     tx.quota_change(&quota(&volume.project_id, &volume.type_name, volume.size_gib, -1)).await?;
-    tx.release_claim(&volume.id).await?;
+    tx.forget_claim(&volume.id).await?;
     tx.tombstone(&tombstone(volume, request_id)).await?;
     event(tx, "volume.delete.end", volume, request_id).await?;
     Ok(())
@@ -41,9 +40,9 @@ pub fn quota(project_id: &str, type_name: &str, size_gib: i64, sign: i64) -> Vec
 
 /// An event about a volume, for the outbox.
 pub async fn event(tx: &mut Tx, event_type: &str, volume: &VolumeRow, request_id: &str) -> StoreResult<()> {
-    tx.add_event(&NewEvent {
+    tx.publish(&NewEvent {
         event_type: event_type.to_owned(),
-        resource_kind: "volume".to_owned(),
+        resource_kind: "volume",
         resource_id: volume.id.clone(),
         project_id: volume.project_id.clone(),
         user_id: volume.user_id.clone(),

@@ -5,7 +5,10 @@
 use super::keyset::{self, Key};
 use crate::{
     clock::Micros,
-    domain::{attachment::AttachmentStatus, text_enum},
+    domain::{
+        attachment::{AttachmentStatus, volume_follows},
+        text_enum,
+    },
     store::{
         Store, StoreResult, Tx,
         bind::{Sql, Value, bind_values},
@@ -195,10 +198,12 @@ impl Tx {
             .bind(&done.connection_info).bind(done.mode).bind(now).execute(c).await?.rows_affected()) == 1)
     }
 
-    /// The job gives the attachment back, in `status`.
-    pub async fn attachment_released(&mut self, id: &str, job_id: &str, status: &str, now: Micros) -> StoreResult<bool> {
-        let sql = "UPDATE attachments SET status = $3, work = NULL, job_id = NULL, updated_at = $4 WHERE id = $1 AND job_id = $2";
-        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(status).bind(now).execute(c).await?.rows_affected()) == 1)
+    /// The job gives the attachment back, in `status`. With `leftover` the back end may still export it to the connector that
+    /// was asked for: a delete then tries again to take that back.
+    pub async fn attachment_released(&mut self, id: &str, job_id: &str, status: &str, leftover: bool, now: Micros) -> StoreResult<bool> {
+        let sql = "UPDATE attachments SET status = $3, work = NULL, job_id = NULL, work_connector = CASE WHEN $4 THEN work_connector ELSE NULL END, \
+                   updated_at = $5 WHERE id = $1 AND job_id = $2";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(status).bind(leftover).bind(now).execute(c).await?.rows_affected()) == 1)
     }
 
     /// `os-complete`: from `from` to attached.
@@ -218,5 +223,15 @@ impl Tx {
             None => sql.push(" AND work IS NULL"),
         };
         self.volume_execute(sql).await
+    }
+}
+
+impl Tx {
+    /// The volume shows what its attachments, as they stand in this transaction, make of it. The caller holds the volume.
+    pub async fn volume_follow_attachments(&mut self, volume_id: &str, now: Micros) -> StoreResult<()> {
+        let attachments = self.attachments_of(volume_id).await?;
+        let (status, attach) = volume_follows(attachments.iter().map(|a| a.status.as_str()));
+        self.volume_follow(volume_id, status, attach, now).await?;
+        Ok(())
     }
 }

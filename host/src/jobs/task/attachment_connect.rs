@@ -1,0 +1,217 @@
+//! `attachment.connect`: the driver exports the volume to the connector; the caller waits for what it says.
+//!
+//! Repeats find what an earlier run exported. On failure the export is removed again (unless another attachment of the
+//! volume on the same host lives on it) and the attachment is what it was; so it is when the job grows too old. An
+//! attachment that is deleted meanwhile belongs to the disconnect that comes next; this job then only ends.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{block_support as support, connection_view::connection_info, patience};
+use crate::{
+    clock,
+    domain::attachment::AttachMode,
+    driver::{
+        Backend, DriverError, DriverResult, ErrorKind,
+        types::{self, AccessMode, Connection, Connector, DisconnectTarget},
+    },
+    error::Kind,
+    jobs::{JobContext, JobFault, Outcome, Task, TaskError},
+    notify::message::{Action, Detail},
+    service::{attachment::connector::parse, volume::follow},
+    store::sql::{
+        attachments::{AttachmentRow, CONNECT, Connected},
+        volumes::VolumeRow,
+    },
+};
+
+pub struct AttachmentConnect;
+
+/// The job's arguments.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Ask {
+    /// As the client sent it.
+    pub connector: serde_json::Map<String, serde_json::Value>,
+    pub mode: String,
+    /// `create` or `update`: which sentence a failure gets.
+    pub verb: String,
+    #[serde(default)]
+    pub failures: u32,
+}
+
+#[async_trait]
+impl Task for AttachmentConnect {
+    fn kind(&self) -> &'static str {
+        "attachment.connect"
+    }
+
+    async fn run(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
+        let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
+        let Some((attachment, volume)) = mine(cx).await? else { return gone(cx).await };
+        let connector = parse(&ask.connector);
+        match connect(cx, &attachment, &volume, &connector, &ask).await? {
+            Ok(connection) => connected(cx, &attachment, &volume, &connector, &ask, &connection).await,
+            Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
+            Err(e) => {
+                tracing::warn!(attachment_id = %attachment.id, volume_id = %volume.id, error = %e, "the driver did not connect the volume");
+                ask.failures += 1;
+                if let Some(after) = patience::again(&e, ask.failures) {
+                    return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
+                }
+                failed(cx, &attachment, &volume, &connector, &ask, &e).await
+            }
+        }
+    }
+
+    async fn expire(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
+        let Some((attachment, volume)) = mine(cx).await? else { return gone(cx).await };
+        let Ok(ask) = serde_json::from_value::<Ask>(cx.job.payload.clone()) else { return gone(cx).await };
+        let error = DriverError::new(ErrorKind::Deadline, "the connect did not end in time");
+        failed(cx, &attachment, &volume, &parse(&ask.connector), &ask, &error).await
+    }
+}
+
+/// The attachment and its volume, while this job owns it.
+async fn mine(cx: &JobContext) -> Result<Option<(AttachmentRow, VolumeRow)>, TaskError> {
+    let Some(attachment) = cx.app.store.attachment(&cx.job.resource_id).await? else { return Ok(None) };
+    if attachment.work.as_deref() != Some(CONNECT) || attachment.job_id.as_deref() != Some(cx.job.id.as_str()) {
+        return Ok(None);
+    }
+    Ok(cx.app.store.volume(&attachment.volume_id).await?.map(|volume| (attachment, volume)))
+}
+
+async fn gone(cx: &JobContext) -> Result<Outcome, TaskError> {
+    let fault = JobFault { kind: Kind::Conflict, message: "The attachment was deleted while it was being connected.".to_owned() };
+    cx.settle(cx.app.store.begin().await?, Err(fault)).await?;
+    Ok(Outcome::Settled)
+}
+
+async fn connect(
+    cx: &JobContext,
+    attachment: &AttachmentRow,
+    volume: &VolumeRow,
+    connector: &Connector,
+    ask: &Ask,
+) -> Result<DriverResult<Connection>, TaskError> {
+    let host = volume.backend().unwrap_or_default();
+    let backend = match cx.app.drivers.backend(host) {
+        Ok(backend) => backend,
+        Err(e) => return Ok(Err(e)),
+    };
+    align(cx, volume, host).await?;
+    let told = support::driver_volume(cx, volume).await?;
+    if let Some(earlier) = moved_from(attachment, connector)
+        && last_on_host(cx, attachment, &earlier.host).await?
+        && let Err(e) = end(cx, &backend, &told, earlier).await
+    {
+        return Ok(Err(e));
+    }
+    let call = support::call(cx, "connect");
+    let answer = async {
+        let driver = backend.need_connection_info()?;
+        driver.validate_connector(&call, connector).await?;
+        driver.connect(&call, &told, &attachment.id, access_mode(&ask.mode), connector).await
+    };
+    Ok(answer.await)
+}
+
+/// A change of `shared_targets` to the safer value is in force before anybody is connected by the driver that reported it.
+async fn align(cx: &JobContext, volume: &VolumeRow, host: &str) -> Result<(), TaskError> {
+    let Some(row) = cx.app.store.backend(host).await? else { return Ok(()) };
+    let identity = follow::identity(&row);
+    let same = identity.shared_targets == volume.shared_targets
+        && volume.service_uuid.as_deref() == Some(identity.service_uuid.as_str())
+        && volume.backend_name.as_deref() == Some(identity.backend_name.as_str());
+    if !same {
+        let mut tx = cx.app.store.begin().await?;
+        tx.volume_identity(&volume.id, &identity).await?;
+        cx.commit_step(tx).await?;
+    }
+    Ok(())
+}
+
+/// The connector it was connected to before, when that is on another host.
+fn moved_from(attachment: &AttachmentRow, connector: &Connector) -> Option<Connector> {
+    let earlier = attachment.connector.as_deref().and_then(|text| serde_json::from_str(text).ok()).map(|map| parse(&map))?;
+    (earlier.host != connector.host).then_some(earlier)
+}
+
+/// Whether no other attachment of the volume is connected on this host.
+pub(super) async fn last_on_host(cx: &JobContext, attachment: &AttachmentRow, host: &str) -> Result<bool, TaskError> {
+    let others = cx.app.store.attachments_of(&attachment.volume_id).await?;
+    Ok(!others.iter().any(|o| o.id != attachment.id && o.connection_info.is_some() && o.connector_host.as_deref() == Some(host)))
+}
+
+/// Ends the connection of one connector. What is gone is gone.
+pub(super) async fn end(cx: &JobContext, backend: &Backend, told: &types::Volume, connector: Connector) -> DriverResult<()> {
+    let driver = backend.need_connection_info()?;
+    match driver.disconnect(&support::call(cx, "disconnect"), told, &DisconnectTarget::Connector(connector)).await {
+        Err(e) if e.kind == ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+async fn connected(
+    cx: &JobContext,
+    attachment: &AttachmentRow,
+    volume: &VolumeRow,
+    connector: &Connector,
+    ask: &Ask,
+    connection: &Connection,
+) -> Result<Outcome, TaskError> {
+    let done = Connected {
+        connector: json!(ask.connector).to_string(),
+        connector_host: connector.host.clone(),
+        mountpoint: connector.mountpoint.clone(),
+        connection_info: connection_info(connection, &attachment.id, &volume.id, access_mode(&ask.mode)).to_string(),
+        mode: access_mode(&ask.mode).as_str(),
+    };
+    let mut tx = cx.app.store.begin().await?;
+    tx.volume_locked(&volume.id).await?;
+    if !tx.attachment_connected(&attachment.id, &cx.job.id, &done, clock::now()).await? {
+        // deleted meanwhile: the disconnect that comes next removes the export
+        tx.rollback().await?;
+        return gone(cx).await;
+    }
+    tx.volume_follow_attachments(&volume.id, clock::now()).await?;
+    cx.settle(tx, Ok(json!({ "attachment_id": attachment.id }))).await?;
+    Ok(Outcome::Settled)
+}
+
+/// Takes the export back and gives the attachment its earlier state.
+async fn failed(
+    cx: &JobContext,
+    attachment: &AttachmentRow,
+    volume: &VolumeRow,
+    connector: &Connector,
+    ask: &Ask,
+    e: &DriverError,
+) -> Result<Outcome, TaskError> {
+    let host = volume.backend().unwrap_or_default();
+    let connected_before = attachment.connection_info.is_some() && attachment.connector_host.as_deref() == Some(connector.host.as_str());
+    let mut leftover = e.may_have_happened() && !connected_before && last_on_host(cx, attachment, &connector.host).await?;
+    if leftover && let Ok(backend) = cx.app.drivers.backend(host) {
+        let told = support::driver_volume(cx, volume).await?;
+        match self::end(cx, &backend, &told, connector.clone()).await {
+            Ok(()) => leftover = false,
+            Err(e) => tracing::error!(attachment_id = %attachment.id, error = %e, "an export could not be taken back; deleting the attachment tries again"),
+        }
+    }
+    let mut tx = cx.app.store.begin().await?;
+    tx.volume_locked(&volume.id).await?;
+    tx.attachment_released(&attachment.id, &cx.job.id, &attachment.status, leftover, clock::now()).await?;
+    tx.volume_follow_attachments(&volume.id, clock::now()).await?;
+    support::tell(&mut tx, cx, volume, Action::AttachVolume, Detail::AttachingFailed, e.user_text()).await?;
+    let what = if ask.verb == "create" { "Unable to create attachment for volume." } else { "Unable to update the attachment." };
+    let mut fault = support::fault(what, e);
+    if e.kind == ErrorKind::Invalid {
+        fault.kind = Kind::Invalid; // the connector is the caller's
+    }
+    cx.settle(tx, Err(fault)).await?;
+    Ok(Outcome::Settled)
+}
+
+fn access_mode(word: &str) -> AccessMode {
+    if word == AttachMode::ReadOnly.as_str() { AccessMode::ReadOnly } else { AccessMode::ReadWrite }
+}

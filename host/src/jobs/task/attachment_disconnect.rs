@@ -1,0 +1,128 @@
+//! `attachment.disconnect`: the driver lets the connector go if this was the volume's last attachment on that host; then
+//! the row goes and the volume shows what is left.
+//!
+//! What is gone already is success. When the driver fails and repeats do not help, nothing has changed: the attachment is
+//! what it was, and the caller gets the error.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{
+    attachment_connect::{end, last_on_host},
+    block_support as support, patience,
+};
+use crate::{
+    clock,
+    driver::{
+        DriverError, DriverResult, ErrorKind,
+        types::Connector,
+    },
+    jobs::{JobContext, Outcome, Task, TaskError},
+    notify::message::{Action, Detail},
+    service::attachment::{connector::parse, delete::remove},
+    store::sql::{
+        attachments::{AttachmentRow, DISCONNECT},
+        volumes::VolumeRow,
+    },
+};
+
+pub struct AttachmentDisconnect;
+
+/// The job's arguments.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Ask {
+    /// What the attachment was, for a failure.
+    pub status: String,
+    #[serde(default)]
+    pub failures: u32,
+}
+
+#[async_trait]
+impl Task for AttachmentDisconnect {
+    fn kind(&self) -> &'static str {
+        "attachment.disconnect"
+    }
+
+    async fn run(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
+        let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
+        let Some((attachment, volume)) = mine(cx).await? else { return settled(cx).await };
+        match disconnect(cx, &attachment, &volume).await? {
+            Ok(()) => {
+                let mut tx = cx.app.store.begin().await?;
+                remove(&mut tx, &attachment, Some(&cx.job.id), &cx.job.request_id).await?;
+                cx.settle(tx, Ok(json!(null))).await?;
+                Ok(Outcome::Settled)
+            }
+            Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
+            Err(e) => {
+                tracing::warn!(attachment_id = %attachment.id, volume_id = %volume.id, error = %e, "the driver did not disconnect the volume");
+                ask.failures += 1;
+                if let Some(after) = patience::again(&e, ask.failures) {
+                    return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
+                }
+                failed(cx, &attachment, &volume, &ask, &e).await
+            }
+        }
+    }
+
+    async fn expire(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
+        let Some((attachment, volume)) = mine(cx).await? else { return settled(cx).await };
+        let status = cx.job.payload.get("status").and_then(serde_json::Value::as_str).unwrap_or("attached").to_owned();
+        let error = DriverError::new(ErrorKind::Deadline, "the disconnect did not end in time");
+        failed(cx, &attachment, &volume, &Ask { status, failures: 0 }, &error).await
+    }
+}
+
+/// The attachment and its volume, while this job owns it.
+async fn mine(cx: &JobContext) -> Result<Option<(AttachmentRow, VolumeRow)>, TaskError> {
+    let Some(attachment) = cx.app.store.attachment(&cx.job.resource_id).await? else { return Ok(None) };
+    if attachment.work.as_deref() != Some(DISCONNECT) || attachment.job_id.as_deref() != Some(cx.job.id.as_str()) {
+        return Ok(None);
+    }
+    Ok(cx.app.store.volume(&attachment.volume_id).await?.map(|volume| (attachment, volume)))
+}
+
+async fn settled(cx: &JobContext) -> Result<Outcome, TaskError> {
+    cx.settle(cx.app.store.begin().await?, Ok(json!(null))).await?;
+    Ok(Outcome::Settled)
+}
+
+/// Every connector this attachment is, or may be half, connected to.
+fn connectors(attachment: &AttachmentRow) -> Vec<Connector> {
+    let texts = [attachment.connector.as_deref(), attachment.work_connector.as_deref()];
+    let mut found: Vec<Connector> = texts.into_iter().flatten().filter_map(|t| serde_json::from_str(t).ok()).map(|map| parse(&map)).collect();
+    found.dedup_by(|a, b| a.host == b.host);
+    found
+}
+
+async fn disconnect(cx: &JobContext, attachment: &AttachmentRow, volume: &VolumeRow) -> Result<DriverResult<()>, TaskError> {
+    let connectors = connectors(attachment);
+    if connectors.is_empty() {
+        return Ok(Ok(())); // never connected
+    }
+    let told = support::driver_volume(cx, volume).await?;
+    for connector in connectors {
+        if !last_on_host(cx, attachment, &connector.host).await? {
+            continue; // another attachment of the volume lives on this connection
+        }
+        let backend = match cx.app.drivers.backend(volume.backend().unwrap_or_default()) {
+            Ok(backend) => backend,
+            Err(e) => return Ok(Err(e)),
+        };
+        if let Err(e) = end(cx, &backend, &told, connector).await {
+            return Ok(Err(e));
+        }
+    }
+    Ok(Ok(()))
+}
+
+async fn failed(cx: &JobContext, attachment: &AttachmentRow, volume: &VolumeRow, ask: &Ask, e: &DriverError) -> Result<Outcome, TaskError> {
+    let mut tx = cx.app.store.begin().await?;
+    tx.volume_locked(&volume.id).await?;
+    tx.attachment_released(&attachment.id, &cx.job.id, &ask.status, true, clock::now()).await?;
+    tx.volume_follow_attachments(&volume.id, clock::now()).await?;
+    support::tell(&mut tx, cx, volume, Action::UpdateAttachment, Detail::DetachingFailed, e.user_text()).await?;
+    cx.settle(tx, Err(support::fault("Unable to delete the attachment.", e))).await?;
+    Ok(Outcome::Settled)
+}

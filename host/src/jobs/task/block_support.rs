@@ -1,0 +1,95 @@
+//! What the block tasks have in common: the driver's picture of a volume, the call, messages, clean-up jobs.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use serde_json::json;
+
+use crate::{
+    clock,
+    driver::{Call, DriverError, DriverResult, block::Volumes, types},
+    jobs::{JobContext, JobFault, NewJob},
+    error::Kind,
+    notify::message::{Action, Detail, NewMessage, Resource},
+    store::{StoreResult, Tx, sql::volumes::VolumeRow},
+};
+
+/// How long a clean-up is tried.
+const CLEANUP_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// The volume as the driver is told of it.
+pub async fn driver_volume(cx: &JobContext, volume: &VolumeRow) -> StoreResult<types::Volume> {
+    let metadata = cx.app.store.volume_metadata(&volume.id).await?;
+    let specs = specs_of(cx, volume).await?;
+    let pool = volume.host.as_deref().and_then(|h| h.split_once('#')).map_or("", |(_, pool)| pool);
+    Ok(types::Volume {
+        id: volume.id.clone(),
+        name: volume.name.clone().unwrap_or_default(),
+        project_id: volume.project_id.clone(),
+        pool: pool.to_owned(),
+        size_gib: u64::try_from(volume.size_gib).unwrap_or(0),
+        multiattach: volume.multiattach,
+        provider_id: volume.provider_id.clone(),
+        provider_data: volume.provider_data.clone(),
+        specs,
+        qos: BTreeMap::new(),
+        metadata: metadata.into_iter().collect(),
+    })
+}
+
+/// The extra specs of a volume's type.
+pub async fn specs_of(cx: &JobContext, volume: &VolumeRow) -> StoreResult<BTreeMap<String, String>> {
+    Ok(cx.app.store.volume_type(&volume.volume_type_id).await?.map(|t| t.specs.into_iter().collect()).unwrap_or_default())
+}
+
+/// A driver call on behalf of this job. Repeats of the same step have the same id.
+pub fn call(cx: &JobContext, step: &str) -> Call {
+    let left = u64::try_from(cx.job.expires_at - clock::now()).unwrap_or(0);
+    let generation = u64::try_from(cx.job.generation).unwrap_or(0);
+    Call::new(format!("{}:{step}", cx.job.id), generation, cx.job.request_id.clone(), Duration::from_micros(left), cx.lease.clone())
+}
+
+/// The live driver of the volume's back end, if it does volumes.
+pub fn volumes_of(cx: &JobContext, backend: &str) -> DriverResult<Arc<dyn Volumes>> {
+    cx.app.drivers.backend(backend)?.need_volumes().cloned()
+}
+
+/// A message for the volume's owner. Sentences, without internals.
+pub async fn tell(tx: &mut Tx, cx: &JobContext, volume: &VolumeRow, action: Action, detail: Detail, extra: &str) -> StoreResult<()> {
+    tx.add_message(&NewMessage {
+        resource: Resource::Volume,
+        resource_id: volume.id.clone(),
+        project_id: volume.project_id.clone(),
+        request_id: cx.job.request_id.clone(),
+        action,
+        detail,
+        extra: extra.to_owned(),
+    })
+    .await?;
+    Ok(())
+}
+
+/// Leaves a job behind that deletes whatever `backend` may hold under the volume's id.
+pub async fn leave_cleanup(tx: &mut Tx, cx: &JobContext, backend: &str, volume: &types::Volume) -> StoreResult<()> {
+    tx.enqueue(
+        &cx.app.jobs,
+        NewJob {
+            kind: "volume.cleanup",
+            resource_kind: "volume",
+            order_key: format!("cleanup:{}:{backend}", volume.id),
+            resource_id: volume.id.clone(),
+            backend: Some(backend.to_owned()),
+            payload: json!({ "backend": backend, "volume": volume }),
+            max_age: CLEANUP_AGE,
+            request_id: cx.job.request_id.clone(),
+            project_id: cx.job.project_id.clone(),
+            user_id: cx.job.user_id.clone(),
+        },
+    )
+    .await?;
+    Ok(())
+}
+
+/// The driver's failure as the waiting caller reads it.
+pub fn fault(what: &str, error: &DriverError) -> JobFault {
+    JobFault { kind: Kind::Internal, message: format!("{what} ({})", error.user_text()) }
+}

@@ -1,0 +1,290 @@
+//! `volume.create`: choose a pool, have the driver make the volume there, write what it said.
+//!
+//! Steps, each of which a later run finds done: (1) the pool, in one transaction with the room it takes and the volume's
+//! `host`; (2) the driver's create, keyed by the volume's id; (3) the result. A failure that may have done something is
+//! first repeated on the same back end; a pool that is given up is written into the payload before another is chosen, and
+//! if something may be left there, the transaction that chooses the next one leaves a clean-up job. After three pools, or
+//! when none is left, the volume ends in `error`, without a host, with a message.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{block_support as support, patience};
+use crate::{
+    clock,
+    domain::{volume::VolumeStatus, volume_type},
+    driver::{
+        DriverError, DriverResult, ErrorKind,
+        types::{self, Answer, PollOutcome, VolumeUpdate},
+    },
+    jobs::{JobContext, JobFault, Outcome, Task, TaskError},
+    error::Kind,
+    notify::message::{Action, Detail},
+    scheduler::{self, BackendKind, Hints, NoValidBackend, Operation, PlacementRequest},
+    service::volume::{destroy::event, follow},
+    store::{
+        Tx,
+        sql::volumes::{BackendIdentity, CreatedVolume, VolumeRow},
+    },
+};
+
+/// Most pools that are tried.
+const MOST_POOLS: usize = 3;
+
+pub struct VolumeCreate;
+
+/// What a run knows of the runs before it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Progress {
+    /// Pools given up.
+    given_up: Vec<String>,
+    /// Not to be chosen again, `given_up` among them.
+    excluded: Vec<String>,
+    /// The pool given up last may hold something.
+    leftover: bool,
+    /// Failures in a row on the present pool.
+    failures: u32,
+    /// The driver works on it; how to ask.
+    token: Option<String>,
+    /// What went wrong last, for the user.
+    last: Option<String>,
+    /// `same_host`, `different_host`.
+    hints: serde_json::Value,
+}
+
+#[async_trait]
+impl Task for VolumeCreate {
+    fn kind(&self) -> &'static str {
+        "volume.create"
+    }
+
+    async fn run(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
+        let mut progress: Progress = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
+        let Some(volume) = cx.app.store.volume(&cx.job.resource_id).await? else {
+            return done(cx, cx.app.store.begin().await?).await;
+        };
+        if volume.status != VolumeStatus::Creating.as_str() {
+            // deleted by force meanwhile: that job comes next and cleans up
+            return done(cx, cx.app.store.begin().await?).await;
+        }
+        let volume = match &volume.host {
+            Some(host) if !progress.given_up.contains(host) => volume,
+            _ => match self.place(cx, volume, &mut progress).await? {
+                Some(placed) => placed,
+                None => return Ok(Outcome::Settled),
+            },
+        };
+        let backend = volume.backend().unwrap_or_default().to_owned();
+        let told = support::driver_volume(cx, &volume).await?;
+        let answer = ask_driver(cx, &backend, &told, progress.token.as_deref()).await;
+        self.conclude(cx, &volume, &backend, &told, progress, answer).await
+    }
+
+    async fn expire(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
+        let volume = cx.app.store.volume(&cx.job.resource_id).await?.filter(|v| v.status == VolumeStatus::Creating.as_str());
+        let mut tx = cx.app.store.begin().await?;
+        let Some(volume) = volume else { return done(cx, tx).await };
+        if let Some(backend) = volume.backend() {
+            let told = support::driver_volume(cx, &volume).await?;
+            support::leave_cleanup(&mut tx, cx, backend, &told).await?;
+        }
+        let action = if volume.host.is_some() { Action::CreateVolumeFromBackend } else { Action::ScheduleAllocateVolume };
+        fail(cx, tx, &volume, true, action, Detail::TookTooLong, "The storage back end did not finish in time.").await
+    }
+}
+
+impl VolumeCreate {
+    /// Gives the volume its (next) pool. None: there is none, and the job has been settled.
+    async fn place(&self, cx: &JobContext, volume: VolumeRow, progress: &mut Progress) -> Result<Option<VolumeRow>, TaskError> {
+        // what is read from outside the transaction is read before it begins: SQLite's one writer is not kept waiting
+        let request = self.request(cx, &volume, progress).await?;
+        let given_up = match volume.backend().filter(|_| progress.leftover) {
+            Some(backend) => Some((backend.to_owned(), support::driver_volume(cx, &volume).await?)),
+            None => None,
+        };
+        let mut tx = cx.app.store.begin().await?;
+        if let Some((backend, told)) = &given_up {
+            support::leave_cleanup(&mut tx, cx, backend, told).await?;
+        } else {
+            // nothing was made on the pool before: its room is free at once
+            tx.release_claim(&volume.id).await?;
+        }
+        let may_go_on = progress.given_up.len() < MOST_POOLS;
+        let placed = if may_go_on { Some(scheduler::place(&mut tx, &request).await?) } else { None };
+        match placed {
+            Some(Ok(placed)) => {
+                if !tx.volume_placed(&volume.id, &placed.host, clock::now()).await? {
+                    tx.rollback().await?;
+                    return Err(TaskError::Other("the volume left the state creating while it was being placed".to_owned()));
+                }
+                tx.move_job(&cx.job.id, &placed.backend).await?;
+                let row = tx.volume(&volume.id).await?;
+                cx.commit_step(tx).await?;
+                progress.failures = 0;
+                progress.leftover = false;
+                progress.token = None;
+                Ok(row)
+            }
+            Some(Err(NoValidBackend { limit, .. })) if progress.given_up.is_empty() => {
+                let mut extra = limit.user_text().to_owned();
+                extra.push('.');
+                fail(cx, tx, &volume, false, Action::ScheduleAllocateVolume, Detail::NotEnoughSpace, &capitalised(&extra)).await?;
+                Ok(None)
+            }
+            Some(Err(_)) | None => {
+                let why = progress.last.clone().unwrap_or_default();
+                fail(cx, tx, &volume, given_up.is_some(), Action::CreateVolumeFromBackend, Detail::DriverFailedCreate, &why).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    async fn request(&self, cx: &JobContext, volume: &VolumeRow, progress: &Progress) -> Result<PlacementRequest, TaskError> {
+        let mut extra_specs = support::specs_of(cx, volume).await?;
+        if volume.multiattach {
+            extra_specs.insert(volume_type::MULTIATTACH.to_owned(), volume_type::IS_TRUE.to_owned());
+        }
+        Ok(PlacementRequest {
+            request_id: cx.job.request_id.clone(),
+            service: BackendKind::Block,
+            resource_kind: "volume",
+            resource_id: volume.id.clone(),
+            project_id: volume.project_id.clone(),
+            size_gib: volume.size_gib,
+            availability_zone: Some(volume.availability_zone.clone()),
+            extra_specs,
+            exclude_pools: progress.excluded.clone(),
+            hints: Hints::from_json(&progress.hints),
+            operation: Operation::Create,
+            ..PlacementRequest::default()
+        })
+    }
+
+    /// What the driver's answer means.
+    async fn conclude(
+        &self,
+        cx: &JobContext,
+        volume: &VolumeRow,
+        backend: &str,
+        told: &types::Volume,
+        mut progress: Progress,
+        answer: DriverResult<Answer<VolumeUpdate>>,
+    ) -> Result<Outcome, TaskError> {
+        match answer {
+            Ok(Answer::Done(update)) => succeed(cx, volume, backend, update).await,
+            Ok(Answer::Pending(pending)) => {
+                progress.failures = 0;
+                progress.token = Some(pending.token);
+                let percent = pending.percent.map_or_else(String::new, |p| format!(", {p} %"));
+                Ok(again(progress, pending.retry_after, format!("the back end works on it{percent}")))
+            }
+            Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
+            Err(e) => {
+                tracing::warn!(volume_id = %volume.id, host = volume.host, error = %e, "the driver did not create the volume");
+                progress.failures += 1;
+                progress.last = Some(e.user_text().to_owned());
+                if e.kind == ErrorKind::NotFound && progress.token.take().is_some() {
+                    // the array has forgotten the work's outcome: the verb itself finds it
+                    return Ok(again(progress, Duration::ZERO, e.to_string()));
+                }
+                if let Some(after) = patience::again(&e, progress.failures) {
+                    return Ok(again(progress, after, e.to_string()));
+                }
+                if !e.worth_moving_on() {
+                    return self.give_up(cx, volume, backend, told, &e).await;
+                }
+                self.move_on(cx, volume, backend, progress, &e).await
+            }
+        }
+    }
+
+    /// This pool is done with. The next run, which knows it from its payload, chooses another.
+    async fn move_on(&self, cx: &JobContext, volume: &VolumeRow, backend: &str, mut progress: Progress, e: &DriverError) -> Result<Outcome, TaskError> {
+        let pool = volume.host.clone().unwrap_or_default();
+        progress.leftover = e.may_have_happened();
+        progress.failures = 0;
+        progress.token = None;
+        if progress.leftover {
+            // the clean-up deletes by our id, wherever on this back end: the volume must not come back to it
+            progress.excluded.extend(cx.app.store.pools_of(backend).await?.into_iter().map(|p| p.name));
+        }
+        progress.excluded.push(pool.clone());
+        progress.given_up.push(pool);
+        Ok(again(progress, Duration::ZERO, e.to_string()))
+    }
+
+    /// No other pool can do better.
+    async fn give_up(&self, cx: &JobContext, volume: &VolumeRow, backend: &str, told: &types::Volume, e: &DriverError) -> Result<Outcome, TaskError> {
+        let mut tx = cx.app.store.begin().await?;
+        let leftover = e.may_have_happened();
+        if leftover {
+            support::leave_cleanup(&mut tx, cx, backend, told).await?;
+        }
+        fail(cx, tx, volume, leftover, Action::CreateVolumeFromBackend, Detail::DriverFailedCreate, e.user_text()).await
+    }
+}
+
+/// The create itself, or the question after a create that goes on in the array.
+async fn ask_driver(cx: &JobContext, backend: &str, told: &types::Volume, token: Option<&str>) -> DriverResult<Answer<VolumeUpdate>> {
+    let backend = cx.app.drivers.backend(backend)?;
+    let Some(token) = token else {
+        return backend.need_volumes()?.create(&support::call(cx, "create"), told).await;
+    };
+    match backend.need_poll()?.poll(&support::call(cx, "poll"), token).await? {
+        PollOutcome::Pending(pending) => Ok(Answer::Pending(pending)),
+        PollOutcome::Volume(update) => Ok(Answer::Done(update)),
+        other => Err(DriverError::wrong_answer(format!("the work of a volume's create ended as {other:?}"))),
+    }
+}
+
+async fn succeed(cx: &JobContext, volume: &VolumeRow, backend: &str, update: VolumeUpdate) -> Result<Outcome, TaskError> {
+    let identity = identity_of(cx, backend).await?;
+    let made = CreatedVolume { provider_id: update.provider_id, provider_data: update.provider_data, identity };
+    let mut tx = cx.app.store.begin().await?;
+    // false: it is being deleted by force; the delete finds the object by our id
+    if tx.volume_created(&volume.id, &made, clock::now()).await?
+        && let Some(row) = tx.volume(&volume.id).await?
+    {
+        event(&mut tx, "volume.create.end", &row, &cx.job.request_id).await?;
+    }
+    tx.settle_claim(&volume.id).await?;
+    done(cx, tx).await
+}
+
+async fn identity_of(cx: &JobContext, backend: &str) -> Result<BackendIdentity, TaskError> {
+    let row = cx.app.store.backend(backend).await?;
+    row.as_ref().map(follow::identity).ok_or_else(|| TaskError::Other(format!("{backend} has no row")))
+}
+
+/// creating -> error without a host; `leftover` says whether a clean-up job was left for the pool given up last.
+async fn fail(cx: &JobContext, mut tx: Tx, volume: &VolumeRow, leftover: bool, action: Action, detail: Detail, why: &str) -> Result<Outcome, TaskError> {
+    if leftover {
+        tx.forget_claim(&volume.id).await?;
+    } else {
+        tx.release_claim(&volume.id).await?;
+    }
+    if tx.volume_create_failed(&volume.id, false, clock::now()).await? {
+        support::tell(&mut tx, cx, volume, action, detail, why).await?;
+        event(&mut tx, "volume.create.error", volume, &cx.job.request_id).await?;
+    }
+    cx.settle(tx, Err(JobFault { kind: Kind::Internal, message: why.to_owned() })).await?;
+    Ok(Outcome::Settled)
+}
+
+async fn done(cx: &JobContext, tx: Tx) -> Result<Outcome, TaskError> {
+    cx.settle(tx, Ok(json!(null))).await?;
+    Ok(Outcome::Settled)
+}
+
+fn again(progress: Progress, after: Duration, reason: String) -> Outcome {
+    Outcome::Again { after, payload: json!(progress), reason }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

@@ -1,0 +1,91 @@
+//! `volume.delete`: the driver's delete, then the row goes.
+//!
+//! The driver answers success for what is gone, so a repeat after a crash ends well. Busy gives the volume back as
+//! available; any other failure that repeats do not cure ends in `error_deleting`, from where its owner may delete again.
+
+use async_trait::async_trait;
+use serde_json::json;
+
+use super::{block_support as support, patience};
+use crate::{
+    clock,
+    domain::volume::VolumeStatus,
+    driver::{DriverResult, ErrorKind},
+    jobs::{JobContext, Outcome, Task, TaskError},
+    notify::message::{Action, Detail},
+    quota::QuotaError,
+    service::volume::destroy,
+    store::{Tx, sql::volumes::VolumeRow},
+};
+
+pub struct VolumeDelete;
+
+const DELETING: &[VolumeStatus] = &[VolumeStatus::Deleting];
+
+#[async_trait]
+impl Task for VolumeDelete {
+    fn kind(&self) -> &'static str {
+        "volume.delete"
+    }
+
+    async fn run(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
+        let Some(volume) = deleting(cx).await? else { return done(cx, cx.app.store.begin().await?).await };
+        let failures = cx.job.payload.get("failures").and_then(serde_json::Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(0) + 1;
+        match delete(cx, &volume).await? {
+            Ok(()) => remove(cx, &volume).await,
+            Err(e) if e.kind == ErrorKind::NotFound => remove(cx, &volume).await,
+            Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
+            Err(e) => {
+                tracing::warn!(volume_id = %volume.id, host = volume.host, error = %e, "the driver did not delete the volume");
+                if let Some(after) = patience::again(&e, failures) {
+                    return Ok(Outcome::Again { after, payload: json!({ "failures": failures }), reason: e.to_string() });
+                }
+                if e.kind == ErrorKind::Busy {
+                    return end(cx, &volume, VolumeStatus::Available, Detail::VolumeIsBusy, e.user_message.as_deref().unwrap_or("")).await;
+                }
+                end(cx, &volume, VolumeStatus::ErrorDeleting, Detail::DriverFailedDelete, e.user_text()).await
+            }
+        }
+    }
+
+    async fn expire(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
+        let Some(volume) = deleting(cx).await? else { return done(cx, cx.app.store.begin().await?).await };
+        end(cx, &volume, VolumeStatus::ErrorDeleting, Detail::TookTooLong, "Delete the volume again.").await
+    }
+}
+
+/// The volume, if this job still has something to do.
+async fn deleting(cx: &JobContext) -> Result<Option<VolumeRow>, TaskError> {
+    Ok(cx.app.store.volume(&cx.job.resource_id).await?.filter(|v| v.status == VolumeStatus::Deleting.as_str()))
+}
+
+async fn delete(cx: &JobContext, volume: &VolumeRow) -> Result<DriverResult<()>, TaskError> {
+    let Some(backend) = volume.backend() else { return Ok(Ok(())) };
+    let told = support::driver_volume(cx, volume).await?;
+    Ok(match support::volumes_of(cx, backend) {
+        Ok(driver) => driver.delete(&support::call(cx, "delete"), &told).await,
+        Err(e) => Err(e),
+    })
+}
+
+async fn remove(cx: &JobContext, volume: &VolumeRow) -> Result<Outcome, TaskError> {
+    let mut tx = cx.app.store.begin().await?;
+    destroy::remove(&mut tx, volume, DELETING, &cx.job.request_id).await.map_err(|e| match e {
+        QuotaError::Store(e) => TaskError::from(e),
+        other => TaskError::Other(other.to_string()),
+    })?;
+    done(cx, tx).await
+}
+
+async fn end(cx: &JobContext, volume: &VolumeRow, status: VolumeStatus, detail: Detail, extra: &str) -> Result<Outcome, TaskError> {
+    let mut tx = cx.app.store.begin().await?;
+    if tx.volume_status(&volume.id, DELETING, status, clock::now()).await? {
+        support::tell(&mut tx, cx, volume, Action::DeleteVolume, detail, extra).await?;
+    }
+    done(cx, tx).await
+}
+
+async fn done(cx: &JobContext, tx: Tx) -> Result<Outcome, TaskError> {
+    cx.settle(tx, Ok(json!(null))).await?;
+    Ok(Outcome::Settled)
+}

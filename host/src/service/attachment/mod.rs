@@ -1,0 +1,86 @@
+//! Attachments: who may reach which volume, and how.
+
+pub mod complete;
+pub mod connector;
+pub mod create;
+pub mod delete;
+pub mod list;
+pub mod show;
+pub mod update;
+
+use std::time::Duration;
+
+use crate::{
+    app::App,
+    clock,
+    context::RequestContext,
+    domain::attachment::AttachmentStatus,
+    error::{Error, Kind, Result},
+    jobs::NewJob,
+    policy::Target,
+    service::refusal,
+    store::{
+        Tx,
+        sql::{attachments::AttachmentRow, volumes::VolumeRow},
+    },
+};
+
+/// The attachment, if the caller may know of it: another project's is not found.
+pub async fn load(app: &App, ctx: &RequestContext, id: &str) -> Result<AttachmentRow> {
+    match app.store.attachment(id).await? {
+        Some(a) if ctx.is_admin() || a.project_id == ctx.project_id() => Ok(a),
+        _ => Err(refusal::attachment_not_found(id)),
+    }
+}
+
+/// As [`load`], and the caller may do `action` with it.
+async fn load_for(app: &App, ctx: &RequestContext, id: &str, action: &str) -> Result<AttachmentRow> {
+    let attachment = load(app, ctx, id).await?;
+    app.policy.check(ctx, action, &Target::project(&attachment.project_id))?;
+    Ok(attachment)
+}
+
+/// A job about one attachment. Jobs of one volume run one at a time.
+fn job(app: &App, ctx: &RequestContext, volume: &VolumeRow, attachment_id: &str, kind: &'static str, payload: serde_json::Value) -> NewJob {
+    NewJob {
+        kind,
+        resource_kind: "attachment",
+        order_key: volume.id.clone(),
+        resource_id: attachment_id.to_owned(),
+        backend: volume.backend().map(str::to_owned),
+        payload,
+        max_age: app.config.get().jobs.max_age,
+        request_id: ctx.request_id.clone(),
+        project_id: ctx.project_id().to_owned(),
+        user_id: ctx.principal.user_id.clone(),
+    }
+}
+
+/// Hands the attachment to a new job that connects it, in the caller's transaction; the job's id.
+async fn begin_connect(
+    app: &App,
+    ctx: &RequestContext,
+    tx: &mut Tx,
+    volume: &VolumeRow,
+    attachment_id: &str,
+    ask: &crate::jobs::task::ConnectAsk,
+) -> Result<String> {
+    let connector = serde_json::Value::Object(ask.connector.clone()).to_string();
+    let job_id = tx.enqueue(&app.jobs, job(app, ctx, volume, attachment_id, "attachment.connect", serde_json::json!(ask))).await?;
+    let from = [AttachmentStatus::Reserved, AttachmentStatus::Attaching, AttachmentStatus::Attached, AttachmentStatus::ErrorAttaching];
+    if !tx.attachment_begin_connect(attachment_id, &from, &job_id, &connector, clock::now()).await? {
+        return Err(Error::conflict("The attachment is being changed by another request."));
+    }
+    Ok(job_id)
+}
+
+/// The job's answer, or 504 when the caller will not wait any longer. The job goes on either way.
+async fn wait(app: &App, ctx: &RequestContext, job_id: &str) -> Result<()> {
+    let left = u64::try_from(ctx.deadline - clock::now()).unwrap_or(0);
+    let patience = app.config.get().jobs.wait.min(Duration::from_micros(left).saturating_sub(Duration::from_millis(250)));
+    match app.jobs.wait(job_id, patience).await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(fault)) => Err(fault.into()),
+        Err(_) => Err(Error::new(Kind::Timeout, "The storage back end has not answered yet. The operation goes on; ask again for its result.")),
+    }
+}
