@@ -19,6 +19,7 @@ use crate::{
     policy::Policy,
     reconcile::Reconcilers,
     serve::{Addresses, ServeError},
+    service::volume_type,
     store::Store,
     telemetry::{
         self,
@@ -85,6 +86,7 @@ impl App {
         let config = live.get();
         let policy =
             Policy::load(policy_file(&config)).map_err(|e| ServeError::part(format!("policy.file {}", config.policy.file.display()), e))?;
+        volume_type::seed::ensure_default_type(&store).await?;
         Ok(Arc::new(Self {
             jobs: Jobs::new(store.clone(), jobs_options(&config)),
             reconcilers: Reconcilers::default(),

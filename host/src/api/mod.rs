@@ -6,6 +6,7 @@
 
 pub mod admin;
 pub mod auth;
+pub mod block;
 pub mod body;
 pub mod dispatch;
 pub mod fault;
@@ -24,8 +25,10 @@ use route::{Api, Route};
 /// Every row of one API: what its listener serves and what the OpenAPI document shows.
 pub fn routes(api: Api) -> Vec<Route> {
     let mut rows = versions::routes(api);
-    if api == Api::Admin {
-        rows.extend(admin::routes());
+    match api {
+        Api::Admin => rows.extend(admin::routes()),
+        Api::Block => rows.extend(block::routes()),
+        Api::Identity | Api::Share => {}
     }
     rows
 }

@@ -65,7 +65,10 @@ impl VolumeStatus {
 
 /// What a stored status reads like outside; an unknown word is shown as it is.
 pub fn shown_status(stored: &str) -> &str {
-    VolumeStatus::parse(stored).map_or(stored, VolumeStatus::shown)
+    match VolumeStatus::parse(stored) {
+        Some(status) => status.shown(),
+        None => stored,
+    }
 }
 
 /// DELETE starts from these. `error_deleting` is ours: a failed delete may simply be repeated by its owner.

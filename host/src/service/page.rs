@@ -1,44 +1,28 @@
-//! Which part of a list is wanted, before its sort keys are looked up.
+//! Which part of a list is wanted.
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
-use crate::{
-    error::{Error, Result},
-    store::bind::Value,
-};
+use crate::store::{bind::Value, keyset::Order};
 
-/// A page as the caller asked for it.
+/// A page of a list. The order is total: it ends with the id.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
-    /// Key and whether descending, in order; empty for the default.
-    pub sort: Vec<(String, bool)>,
+    pub order: Vec<Order>,
     /// The id of the last item seen.
     pub marker: Option<String>,
     pub limit: i64,
     pub offset: i64,
 }
 
-impl Page {
-    /// The sort as keys of a list, made total: `created_at` and `id` follow in the first key's direction.
-    ///
-    /// # Errors
-    /// 400 for a key the list does not have.
-    pub fn keys<K: Copy + PartialEq>(&self, parse: impl Fn(&str) -> Option<K>, created_at: K, id: K) -> Result<Vec<(K, bool)>> {
-        let mut keys = Vec::with_capacity(self.sort.len() + 2);
-        for (name, descending) in &self.sort {
-            let key = parse(name).ok_or_else(|| Error::invalid(format!("Sort key supplied is invalid: {name:.80}")))?;
-            if !keys.iter().any(|(k, _)| *k == key) {
-                keys.push((key, *descending));
-            }
-        }
-        let descending = keys.first().is_none_or(|(_, d)| *d);
-        for key in [created_at, id] {
-            if !keys.iter().any(|(k, _)| *k == key) {
-                keys.push((key, descending));
-            }
-        }
-        Ok(keys)
-    }
+/// What a deleted row leaves in its tombstone, so that it still serves as a page's marker.
+pub fn to_tombstone(values: impl Iterator<Item = (&'static str, Value)>) -> Json {
+    let json = |value| match value {
+        Value::Text(t) => t.into(),
+        Value::Int(n) => n.into(),
+        Value::Bool(b) => b.into(),
+        Value::Real(r) => r.into(),
+    };
+    Json::Object(values.map(|(name, value)| (name.to_owned(), json(value))).collect::<Map<_, _>>())
 }
 
 /// A marker's values from its tombstone; none when the tombstone lacks a key.
@@ -57,34 +41,11 @@ pub fn from_tombstone(sort_keys: &Json, names: impl Iterator<Item = &'static str
 mod tests {
     use super::*;
 
-    fn keys(sort: &[(&str, bool)]) -> Result<Vec<(char, bool)>> {
-        let page = Page { sort: sort.iter().map(|(k, d)| ((*k).to_owned(), *d)).collect(), ..Page::default() };
-        page.keys(
-            |name| match name {
-                "name" => Some('n'),
-                "created_at" => Some('c'),
-                "id" => Some('i'),
-                _ => None,
-            },
-            'c',
-            'i',
-        )
-    }
-
     #[test]
-    fn the_default_is_newest_first() {
-        assert_eq!(keys(&[]).unwrap(), [('c', true), ('i', true)]);
-    }
-
-    #[test]
-    fn ties_are_broken_in_the_first_keys_direction() {
-        assert_eq!(keys(&[("name", false)]).unwrap(), [('n', false), ('c', false), ('i', false)]);
-        assert_eq!(keys(&[("id", true), ("name", false)]).unwrap(), [('i', true), ('n', false), ('c', true)]);
-    }
-
-    #[test]
-    fn an_unknown_key_is_refused_and_a_repeated_one_counts_once() {
-        assert!(keys(&[("color", true)]).is_err());
-        assert_eq!(keys(&[("id", true), ("id", false)]).unwrap().len(), 2);
+    fn a_marker_outlives_its_row() {
+        let values = [("name", Value::from("n")), ("size", Value::from(3_i64)), ("bootable", Value::from(true))];
+        let kept = to_tombstone(values.clone().into_iter());
+        assert_eq!(from_tombstone(&kept, ["size", "name"].into_iter()), Some(vec![Value::from(3_i64), Value::from("n")]));
+        assert_eq!(from_tombstone(&kept, ["color"].into_iter()), None);
     }
 }

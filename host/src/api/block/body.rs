@@ -117,6 +117,10 @@ impl<'a> Members<'a> {
             other => Ok(other),
         }
     }
+    /// Every member as a metadata pair.
+    pub fn pairs(&self) -> Result<Vec<(String, String)>> {
+        pairs(self.path, self.map)
+    }
     /// Metadata pairs; none when absent, empty when null.
     pub fn metadata(&self, key: &str) -> Result<Option<Vec<(String, String)>>> {
         match self.map.get(key) {

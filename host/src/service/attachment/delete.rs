@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, json};
+use serde_json::json;
 
 use crate::{
     app::App,
@@ -11,9 +11,9 @@ use crate::{
     context::RequestContext,
     domain::attachment::{AttachmentStatus, held_by_compute},
     error::{Error, Result},
-    service::refusal,
+    service::{page::to_tombstone, refusal},
     store::{
-        StoreResult, Tx, bind,
+        StoreResult, Tx,
         sql::{
             attachments::{AttachmentRow, AttachmentSort, DISCONNECT},
             tombstones::Tombstone,
@@ -66,12 +66,11 @@ pub async fn remove(tx: &mut Tx, attachment: &AttachmentRow, job: Option<&str>, 
     if tx.volume_locked(&attachment.volume_id).await?.is_none() || !tx.attachment_remove(&attachment.id, job).await? {
         return Ok(false);
     }
-    let sort_keys = AttachmentSort::ALL.iter().map(|k| (k.as_str().to_owned(), json_of(k.value(attachment))));
     tx.tombstone(&Tombstone {
         kind: "attachment",
         id: attachment.id.clone(),
         project_id: attachment.project_id.clone(),
-        sort_keys: sort_keys.collect::<Map<_, _>>().into(),
+        sort_keys: to_tombstone(AttachmentSort::ALL.iter().map(|k| (k.as_str(), k.value(attachment)))),
         host: attachment.connector_host.clone().unwrap_or_default(),
         provider_id: String::new(),
         request_id: request_id.to_owned(),
@@ -79,13 +78,4 @@ pub async fn remove(tx: &mut Tx, attachment: &AttachmentRow, job: Option<&str>, 
     .await?;
     tx.volume_follow_attachments(&attachment.volume_id, clock::now()).await?;
     Ok(true)
-}
-
-fn json_of(value: bind::Value) -> serde_json::Value {
-    match value {
-        bind::Value::Text(t) => t.into(),
-        bind::Value::Int(n) => n.into(),
-        bind::Value::Bool(b) => b.into(),
-        bind::Value::Real(r) => r.into(),
-    }
 }

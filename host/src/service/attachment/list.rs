@@ -3,11 +3,10 @@
 use crate::{
     app::App,
     context::RequestContext,
-    error::{Error, Result},
+    error::Result,
     service::{
         page::{self, Page},
         refusal,
-        volume::list::all_tenants,
     },
     store::{
         bind::Value,
@@ -19,45 +18,46 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct ListAttachments {
     pub page: Page,
-    pub filters: Vec<(String, String)>,
+    pub volume_id: Option<String>,
+    pub instance_id: Option<String>,
+    pub status: Option<String>,
+    /// Of every project, for an admin.
+    pub all_tenants: bool,
+    /// Of one project, for an admin.
+    pub project_id: Option<String>,
 }
 
 /// # Errors
-/// 400 for a bad filter or sort key, 404 for an unknown marker.
-pub async fn list(app: &App, ctx: &RequestContext, ask: &ListAttachments) -> Result<Vec<AttachmentRow>> {
-    let admin = ctx.is_admin();
-    let mut query = AttachmentQuery { limit: ask.page.limit, offset: ask.page.offset, ..AttachmentQuery::default() };
-    for (key, value) in &ask.filters {
-        match key.as_str() {
-            "all_tenants" => {}
-            "volume_id" => query.volume_id = Some(value.clone()),
-            "instance_id" | "instance_uuid" => query.instance_id = Some(value.clone()),
-            "status" | "attach_status" => query.status = Some(value.clone()),
-            "id" | "attachment_id" if admin => query.id = Some(value.clone()),
-            "project_id" if admin => query.project_id = Some(value.clone()),
-            _ if ctx.microversion < 31 || admin => {}
-            _ => return Err(Error::invalid(format!("Invalid filters {key:.80} are found in query options."))),
-        }
-    }
-    if !(admin && all_tenants(&ask.filters)) {
-        query.project_id = Some(ctx.project_id().to_owned());
-    }
-    query.sort = ask.page.keys(AttachmentSort::parse, AttachmentSort::CreatedAt, AttachmentSort::Id)?;
-    if let Some(marker) = ask.page.marker.as_deref() {
-        query.after = Some(marker_values(app, ctx, marker, &query.sort).await?);
-    }
+/// 404 for an unknown marker.
+pub async fn list(app: &App, ctx: &RequestContext, ask: ListAttachments) -> Result<Vec<AttachmentRow>> {
+    let everywhere = ctx.is_admin() && ask.all_tenants;
+    let after = match ask.page.marker.as_deref() {
+        Some(marker) => Some(marker_values(app, ctx, marker, &ask.page).await?),
+        None => None,
+    };
+    let query = AttachmentQuery {
+        project_id: if everywhere { ask.project_id } else { Some(ctx.project_id().to_owned()) },
+        volume_id: ask.volume_id,
+        instance_id: ask.instance_id,
+        status: ask.status,
+        order: ask.page.order,
+        after,
+        limit: ask.page.limit,
+        offset: ask.page.offset,
+    };
     if query.limit == 0 { Ok(Vec::new()) } else { Ok(app.store.attachments(&query).await?) }
 }
 
-async fn marker_values(app: &App, ctx: &RequestContext, marker: &str, sort: &[(AttachmentSort, bool)]) -> Result<Vec<Value>> {
+async fn marker_values(app: &App, ctx: &RequestContext, marker: &str, page: &Page) -> Result<Vec<Value>> {
     let visible = |project: &str| ctx.is_admin() || project == ctx.project_id();
+    let keys = || page.order.iter().filter_map(|o| AttachmentSort::of_column(o.column));
     if let Some(row) = app.store.attachment(marker).await? {
         if visible(&row.project_id) {
-            return Ok(sort.iter().map(|(key, _)| key.value(&row)).collect());
+            return Ok(keys().map(|key| key.value(&row)).collect());
         }
     } else if let Some(gone) = app.store.tombstone("attachment", marker).await?
         && visible(&gone.project_id)
-        && let Some(values) = page::from_tombstone(&gone.sort_keys, sort.iter().map(|(key, _)| key.as_str()))
+        && let Some(values) = page::from_tombstone(&gone.sort_keys, keys().map(AttachmentSort::as_str))
     {
         return Ok(values);
     }

@@ -1,13 +1,14 @@
 //! The end of a volume's row: the row, its quota and its room go, the tombstone comes, in the caller's transaction.
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::{
     domain::volume::VolumeStatus,
     notify::NewEvent,
     quota::QuotaDelta,
+    service::page::to_tombstone,
     store::{
-        StoreResult, Tx, bind,
+        StoreResult, Tx,
         sql::{tombstones::Tombstone, volume_list::VolumeSort, volumes::VolumeRow},
     },
 };
@@ -67,24 +68,10 @@ fn tombstone(volume: &VolumeRow, request_id: &str) -> Tombstone {
         kind: "volume",
         id: volume.id.clone(),
         project_id: volume.project_id.clone(),
-        sort_keys: sort_keys(volume),
+        sort_keys: to_tombstone(VolumeSort::ALL.iter().map(|k| (k.as_str(), k.value(volume)))),
         host: volume.host.clone().unwrap_or_default(),
         provider_id: volume.provider_id.clone().unwrap_or_default(),
         request_id: request_id.to_owned(),
     }
 }
 
-/// The values a deleted volume still serves as a page's marker with.
-fn sort_keys(volume: &VolumeRow) -> Value {
-    let keys = VolumeSort::ALL.iter().map(|k| (k.as_str().to_owned(), json_of(k.value(volume))));
-    Value::Object(keys.collect::<Map<_, _>>())
-}
-
-fn json_of(value: bind::Value) -> Value {
-    match value {
-        bind::Value::Text(t) => t.into(),
-        bind::Value::Int(n) => n.into(),
-        bind::Value::Bool(b) => b.into(),
-        bind::Value::Real(r) => r.into(),
-    }
-}

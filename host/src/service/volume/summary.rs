@@ -15,7 +15,7 @@ pub struct Summary {
 /// # Errors
 /// As for lists.
 pub async fn summary(app: &App, ctx: &RequestContext, ask: &ListVolumes) -> Result<Summary> {
-    let filters = ask.filters(app, ctx)?;
+    let filters = ask.scoped(app, ctx)?;
     let (count, size_gib) = app.store.volume_totals(&filters).await?;
     let mut metadata: BTreeMap<String, Vec<String>> = BTreeMap::new();
     if ctx.microversion >= 36 {

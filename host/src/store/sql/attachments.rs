@@ -2,7 +2,6 @@
 //!
 //! `work` and `job_id` say that a job is connecting or disconnecting it; whoever asks for the same again joins that job.
 
-use super::keyset::{self, Key};
 use crate::{
     clock::Micros,
     domain::{
@@ -12,6 +11,7 @@ use crate::{
     store::{
         Store, StoreResult, Tx,
         bind::{Sql, Value, bind_values},
+        keyset::{self, Order},
         on_read, on_tx,
     },
 };
@@ -62,7 +62,8 @@ text_enum! {
 }
 
 impl AttachmentSort {
-    const fn expr(self) -> &'static str {
+    /// Its SQL: a null sorts as the lowest value.
+    pub const fn column(self) -> &'static str {
         match self {
             Self::Id => "id",
             Self::CreatedAt => "created_at",
@@ -73,6 +74,10 @@ impl AttachmentSort {
             Self::Mode => "mode",
             Self::ProjectId => "project_id",
         }
+    }
+    /// The key of a column that [`Self::column`] gave.
+    pub fn of_column(column: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|k| k.column() == column)
     }
     /// The value of this key in a row.
     pub fn value(self, a: &AttachmentRow) -> Value {
@@ -96,8 +101,7 @@ pub struct AttachmentQuery {
     pub volume_id: Option<String>,
     pub instance_id: Option<String>,
     pub status: Option<String>,
-    pub id: Option<String>,
-    pub sort: Vec<(AttachmentSort, bool)>,
+    pub order: Vec<Order>,
     pub after: Option<Vec<Value>>,
     pub limit: i64,
     pub offset: i64,
@@ -133,18 +137,18 @@ impl Store {
     pub async fn attachments(&self, query: &AttachmentQuery) -> StoreResult<Vec<AttachmentRow>> {
         let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
         let filters =
-            [("project_id", &query.project_id), ("volume_id", &query.volume_id), ("instance_id", &query.instance_id), ("status", &query.status), ("id", &query.id)];
+            [("project_id", &query.project_id), ("volume_id", &query.volume_id), ("instance_id", &query.instance_id), ("status", &query.status)];
         for (column, value) in filters {
             if let Some(value) = value {
                 sql.push(" AND ").push(column).push(" = ").bind(value.as_str());
             }
         }
-        let keys: Vec<Key> = query.sort.iter().map(|(k, descending)| Key { expr: k.expr(), descending: *descending }).collect();
         if let Some(after) = &query.after {
-            keyset::push_after(&mut sql, &keys, after);
+            sql.push(" AND ");
+            keyset::push_after(&mut sql, &query.order, after);
         }
-        keyset::push_order(&mut sql, &keys);
-        keyset::push_window(&mut sql, query.limit, query.offset);
+        keyset::push_order(&mut sql, &query.order);
+        sql.push(" LIMIT ").bind(query.limit).push(" OFFSET ").bind(query.offset);
         let Sql { text, values } = sql;
         Ok(on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?))
     }
@@ -170,7 +174,7 @@ impl Tx {
     pub async fn attachment_insert(&mut self, a: &NewAttachment) -> StoreResult<()> {
         let sql = "INSERT INTO attachments (id, volume_id, project_id, instance_id, status, mode, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
         on_tx!(self, c => sqlx::query(sql).bind(&a.id).bind(&a.volume_id).bind(&a.project_id).bind(&a.instance_id)
-            .bind(AttachmentStatus::Reserved.as_str()).bind(a.mode).bind(a.created_at).execute(c).await?);
+            .bind(AttachmentStatus::Reserved.as_str()).bind(a.mode).bind(a.created_at).execute(c).await?.rows_affected());
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! One file an aggregate: its row, its statements. Functions on [`Store`](super::Store) read; functions on
 //! [`Tx`](super::Tx) write (and read what they must see inside the transaction).
 
+pub mod attachments;
 pub mod backends;
 pub mod capacity_claims;
 pub mod jobs;
@@ -11,6 +12,10 @@ pub mod pools;
 pub mod quota;
 pub mod settings;
 pub mod tombstones;
+pub mod volume_list;
+pub mod volume_metadata;
+pub mod volume_types;
+pub mod volumes;
 pub mod workers;
 pub mod driver_blobs;
 pub mod driver_kv;

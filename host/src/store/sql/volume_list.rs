@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use super::{
     attachments::{AttachmentRow, SELECT as SELECT_ATTACHMENT},
-    keyset::{self, Key},
     volumes::{SELECT, VolumeRow},
 };
 use crate::{
@@ -12,6 +11,7 @@ use crate::{
     store::{
         Store, StoreResult,
         bind::{Sql, Value, bind_values},
+        keyset::{self, Order},
         on_read,
     },
 };
@@ -41,7 +41,8 @@ text_enum! {
 }
 
 impl VolumeSort {
-    const fn expr(self) -> &'static str {
+    /// Its SQL: a null sorts as the lowest value.
+    pub const fn column(self) -> &'static str {
         match self {
             Self::Id => "v.id",
             Self::CreatedAt => "v.created_at",
@@ -64,6 +65,10 @@ impl VolumeSort {
         }
     }
 
+    /// The key of a column that [`Self::column`] gave.
+    pub fn of_column(column: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|k| k.column() == column)
+    }
     /// The value of this key in a row.
     pub fn value(self, v: &VolumeRow) -> Value {
         let text = |t: &Option<String>| Value::from(t.clone().unwrap_or_default());
@@ -107,9 +112,9 @@ pub enum VolumeFilter {
 #[derive(Debug, Clone, Default)]
 pub struct VolumeQuery {
     pub filters: Vec<VolumeFilter>,
-    /// Sort keys, the last one [`VolumeSort::Id`]; true for descending.
-    pub sort: Vec<(VolumeSort, bool)>,
-    /// The marker's values in the order of `sort`.
+    /// Columns of [`VolumeSort`], the id last.
+    pub order: Vec<Order>,
+    /// The marker's values in that order.
     pub after: Option<Vec<Value>>,
     pub limit: i64,
     pub offset: i64,
@@ -128,12 +133,12 @@ impl Store {
     pub async fn volumes(&self, query: &VolumeQuery, complete: bool) -> StoreResult<Vec<Volume>> {
         let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
         push_filters(&mut sql, &query.filters);
-        let keys: Vec<Key> = query.sort.iter().map(|(k, descending)| Key { expr: k.expr(), descending: *descending }).collect();
         if let Some(after) = &query.after {
-            keyset::push_after(&mut sql, &keys, after);
+            sql.push(" AND ");
+            keyset::push_after(&mut sql, &query.order, after);
         }
-        keyset::push_order(&mut sql, &keys);
-        keyset::push_window(&mut sql, query.limit, query.offset);
+        keyset::push_order(&mut sql, &query.order);
+        sql.push(" LIMIT ").bind(query.limit).push(" OFFSET ").bind(query.offset);
         let Sql { text, values } = sql;
         let rows: Vec<VolumeRow> = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
         self.volumes_completed(rows, complete).await

@@ -20,14 +20,14 @@ impl Tx {
     pub async fn volume_metadata_put(&mut self, volume_id: &str, pairs: &[(String, String)]) -> StoreResult<()> {
         let sql = "INSERT INTO volume_metadata (volume_id, key, value) VALUES ($1, $2, $3) ON CONFLICT (volume_id, key) DO UPDATE SET value = EXCLUDED.value";
         for (key, value) in pairs {
-            on_tx!(self, c => sqlx::query(sql).bind(volume_id).bind(key).bind(value).execute(c).await?);
+            on_tx!(self, c => sqlx::query(sql).bind(volume_id).bind(key).bind(value).execute(c).await?.rows_affected());
         }
         Ok(())
     }
 
     /// Removes every pair.
     pub async fn volume_metadata_clear(&mut self, volume_id: &str) -> StoreResult<()> {
-        on_tx!(self, c => sqlx::query("DELETE FROM volume_metadata WHERE volume_id = $1").bind(volume_id).execute(c).await?);
+        on_tx!(self, c => sqlx::query("DELETE FROM volume_metadata WHERE volume_id = $1").bind(volume_id).execute(c).await?.rows_affected());
         Ok(())
     }
 

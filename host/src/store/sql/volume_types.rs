@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::keyset::{self, Key};
 use crate::{
     clock::Micros,
     domain::text_enum,
     store::{
         Store, StoreResult, Tx,
         bind::{Sql, Value, bind_values},
+        keyset::{self, Order},
         on_read, on_tx,
     },
 };
@@ -54,7 +54,8 @@ text_enum! {
 }
 
 impl VolumeTypeSort {
-    const fn expr(self) -> &'static str {
+    /// Its SQL: a null sorts as the lowest value.
+    pub const fn column(self) -> &'static str {
         match self {
             Self::Id => "t.id",
             Self::Name => "t.name",
@@ -62,6 +63,10 @@ impl VolumeTypeSort {
             Self::UpdatedAt => "COALESCE(t.updated_at, 0)",
             Self::IsPublic => "t.is_public",
         }
+    }
+    /// The key of a column that [`Self::column`] gave.
+    pub fn of_column(column: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|k| k.column() == column)
     }
     /// The value of this key in a row.
     pub fn value(self, t: &VolumeTypeRow) -> Value {
@@ -83,7 +88,7 @@ pub struct VolumeTypeQuery {
     pub is_public: Option<bool>,
     pub name: Option<String>,
     pub specs: Vec<(String, String)>,
-    pub sort: Vec<(VolumeTypeSort, bool)>,
+    pub order: Vec<Order>,
     pub after: Option<Vec<Value>>,
     pub limit: i64,
     pub offset: i64,
@@ -127,12 +132,12 @@ impl Store {
             sql.push(" AND EXISTS (SELECT 1 FROM volume_type_specs s WHERE s.type_id = t.id AND s.key = ").bind(key.as_str());
             sql.push(" AND s.value = ").bind(value.as_str()).push(")");
         }
-        let keys: Vec<Key> = query.sort.iter().map(|(k, descending)| Key { expr: k.expr(), descending: *descending }).collect();
         if let Some(after) = &query.after {
-            keyset::push_after(&mut sql, &keys, after);
+            sql.push(" AND ");
+            keyset::push_after(&mut sql, &query.order, after);
         }
-        keyset::push_order(&mut sql, &keys);
-        keyset::push_window(&mut sql, query.limit, query.offset);
+        keyset::push_order(&mut sql, &query.order);
+        sql.push(" LIMIT ").bind(query.limit).push(" OFFSET ").bind(query.offset);
         let Sql { text, values } = sql;
         let rows: Vec<VolumeTypeRow> = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
         self.with_specs(rows).await
@@ -166,7 +171,7 @@ impl Tx {
     /// [`StoreError::Duplicate`](crate::store::StoreError::Duplicate) when the name is taken.
     pub async fn volume_type_insert(&mut self, t: &VolumeTypeRow, specs: &[(String, String)]) -> StoreResult<()> {
         let sql = "INSERT INTO volume_types (id, name, description, is_public, created_at) VALUES ($1, $2, $3, $4, $5)";
-        on_tx!(self, c => sqlx::query(sql).bind(&t.id).bind(&t.name).bind(&t.description).bind(t.is_public).bind(t.created_at).execute(c).await?);
+        on_tx!(self, c => sqlx::query(sql).bind(&t.id).bind(&t.name).bind(&t.description).bind(t.is_public).bind(t.created_at).execute(c).await?.rows_affected());
         self.volume_type_specs_put(&t.id, specs).await
     }
 
@@ -225,7 +230,7 @@ impl Tx {
     pub async fn volume_type_specs_put(&mut self, id: &str, specs: &[(String, String)]) -> StoreResult<()> {
         let sql = "INSERT INTO volume_type_specs (type_id, key, value) VALUES ($1, $2, $3) ON CONFLICT (type_id, key) DO UPDATE SET value = EXCLUDED.value";
         for (key, value) in specs {
-            on_tx!(self, c => sqlx::query(sql).bind(id).bind(key).bind(value).execute(c).await?);
+            on_tx!(self, c => sqlx::query(sql).bind(id).bind(key).bind(value).execute(c).await?.rows_affected());
         }
         Ok(())
     }
@@ -239,7 +244,7 @@ impl Tx {
     /// [`StoreError::Duplicate`](crate::store::StoreError::Duplicate) when the project has it already.
     pub async fn volume_type_grant(&mut self, id: &str, project_id: &str) -> StoreResult<()> {
         let sql = "INSERT INTO volume_type_access (type_id, project_id) VALUES ($1, $2)";
-        on_tx!(self, c => sqlx::query(sql).bind(id).bind(project_id).execute(c).await?);
+        on_tx!(self, c => sqlx::query(sql).bind(id).bind(project_id).execute(c).await?.rows_affected());
         Ok(())
     }
 
@@ -253,10 +258,10 @@ impl Tx {
     /// Usage and limits kept under `old` are kept under `new` from now on: a type was renamed.
     pub async fn quota_rename(&mut self, old: &str, new: &str) -> StoreResult<()> {
         // what a type of this name left behind counts nothing
-        on_tx!(self, c => sqlx::query("DELETE FROM quota_usage WHERE resource = $1 AND used = 0").bind(new).execute(c).await?);
-        on_tx!(self, c => sqlx::query("DELETE FROM quota_limits WHERE resource = $1").bind(new).execute(c).await?);
+        on_tx!(self, c => sqlx::query("DELETE FROM quota_usage WHERE resource = $1 AND used = 0").bind(new).execute(c).await?.rows_affected());
+        on_tx!(self, c => sqlx::query("DELETE FROM quota_limits WHERE resource = $1").bind(new).execute(c).await?.rows_affected());
         for sql in ["UPDATE quota_usage SET resource = $2 WHERE resource = $1", "UPDATE quota_limits SET resource = $2 WHERE resource = $1"] {
-            on_tx!(self, c => sqlx::query(sql).bind(old).bind(new).execute(c).await?);
+            on_tx!(self, c => sqlx::query(sql).bind(old).bind(new).execute(c).await?.rows_affected());
         }
         Ok(())
     }

@@ -119,7 +119,7 @@ impl Tx {
                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, FALSE, $11, TRUE, TRUE, $12)";
         on_tx!(self, c => sqlx::query(sql).bind(&v.id).bind(&v.project_id).bind(&v.user_id).bind(&v.name).bind(&v.description).bind(v.size_gib)
             .bind(VolumeStatus::Creating.as_str()).bind(AttachStatus::Detached.as_str()).bind(&v.volume_type_id).bind(&v.availability_zone)
-            .bind(v.multiattach).bind(v.created_at).execute(c).await?);
+            .bind(v.multiattach).bind(v.created_at).execute(c).await?.rows_affected());
         Ok(())
     }
 

@@ -1,0 +1,5 @@
+//! What clients read. Rows are rendered once, straight into the answer.
+
+pub mod attachment;
+pub mod volume;
+pub mod volume_type;

@@ -1,0 +1,107 @@
+use http::StatusCode;
+use serde_json::Value;
+
+use crate::{
+    api::{
+        block::{
+            body::{Members, object, sole_member},
+            fields::Surface,
+            views,
+        },
+        reply::Reply,
+        request::ApiRequest,
+    },
+    error::{Error, Result},
+    service::{
+        refusal,
+        volume::{self, create::CreateVolume},
+    },
+};
+
+const HINTS: &str = "OS-SCH-HNT:scheduler_hints";
+const MEMBERS: &[&str] = &[
+    "name",
+    "description",
+    "display_name",
+    "display_description",
+    "volume_type",
+    "metadata",
+    "snapshot_id",
+    "source_volid",
+    "consistencygroup_id",
+    "size",
+    "availability_zone",
+    "multiattach",
+    "image_id",
+    "imageRef",
+];
+
+pub async fn create(req: ApiRequest) -> Result<Reply> {
+    let body = object(&req)?;
+    let members = sole_member(&body, "volume", &[HINTS])?;
+    let mut known = MEMBERS.to_vec();
+    known.extend([("group_id", 13), ("backup_id", 47)].iter().filter(|(_, since)| req.ctx.microversion >= *since).map(|(name, _)| *name));
+    if req.ctx.microversion >= 53 {
+        members.deny_unknown(&known)?;
+    }
+    let hints = match body.get(HINTS) {
+        None | Some(Value::Null) => Value::Null,
+        Some(object @ Value::Object(_)) => object.clone(),
+        Some(_) => return Err(Error::invalid(format!("Invalid input for field/attribute {HINTS}. It is not of type 'object', 'null'"))),
+    };
+    let ask = CreateVolume {
+        size_gib: members.size("size")?,
+        name: first(members.bounded("name")?, members.bounded("display_name")?),
+        description: first(members.bounded("description")?, members.bounded("display_description")?),
+        volume_type: members.bounded("volume_type")?,
+        availability_zone: members.bounded("availability_zone")?,
+        metadata: members.metadata("metadata")?.unwrap_or_default(),
+        hints,
+    };
+    refuse_multiattach(&members)?;
+    refuse_sources(&req, &members, &known).await?;
+    let made = volume::create::create(&req.app, &req.ctx, ask).await?;
+    views::volume::one(&req, StatusCode::ACCEPTED, Surface::Changed, &made)
+}
+
+fn first(a: Option<String>, b: Option<String>) -> Option<String> {
+    a.or(b)
+}
+
+/// D1: only a type makes a volume multi-attach.
+fn refuse_multiattach(members: &Members<'_>) -> Result<()> {
+    if members.boolean("multiattach")? == Some(true) {
+        return Err(Error::invalid(
+            "multiattach parameter has been removed. The default behavior is to use multiattach enabled volume types. Contact your administrator to \
+             create a multiattach enabled volume type and use it to create multiattach volumes.",
+        ));
+    }
+    Ok(())
+}
+
+/// Volumes are made empty. What is asked to be copied is refused, with what is missing named.
+async fn refuse_sources(req: &ApiRequest, members: &Members<'_>, known: &[&str]) -> Result<()> {
+    if let Some(id) = members.uuid("snapshot_id")? {
+        return Err(Error::not_found(format!("Snapshot {id} could not be found.")));
+    }
+    if let Some(id) = members.uuid("source_volid")? {
+        volume::load(&req.app, &req.ctx, id).await?;
+        return Err(not_offered("source_volid", "copying another volume"));
+    }
+    for (key, what) in [
+        ("consistencygroup_id", "consistency groups"),
+        ("group_id", "groups"),
+        ("backup_id", "backups"),
+        ("imageRef", "images"),
+        ("image_id", "images"),
+    ] {
+        if known.contains(&key) && members.text(key)?.is_some_and(|v| !v.is_empty()) {
+            return Err(not_offered(key, what));
+        }
+    }
+    Ok(())
+}
+
+fn not_offered(key: &str, what: &str) -> Error {
+    refusal::invalid_input(format!("'{key}' is not available: this service does not offer {what}."))
+}
