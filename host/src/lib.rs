@@ -21,5 +21,5 @@ pub mod scheduler;
 pub mod serve;
 pub mod service;
 pub mod store;
-pub mod wasm;
 pub mod telemetry;
+pub mod wasm;

@@ -33,13 +33,19 @@ text_enum! {
 /// The volume's status and attach status for what is attached to it: the alphabetically first `attach_status` that is no
 /// error decides. With nothing left it is available and detached.
 pub fn volume_follows<'a>(attachments: impl IntoIterator<Item = &'a str>) -> (VolumeStatus, AttachStatus) {
-    let first = attachments.into_iter().filter_map(AttachmentStatus::parse).filter(|s| !s.as_str().starts_with("error_")).min_by_key(|s| s.as_str());
+    let first = attachments
+        .into_iter()
+        .filter_map(AttachmentStatus::parse)
+        .filter(|s| !s.as_str().starts_with("error_"))
+        .min_by_key(|s| s.as_str());
     match first {
         Some(AttachmentStatus::Attached) => (VolumeStatus::InUse, AttachStatus::Attached),
         Some(AttachmentStatus::Attaching) => (VolumeStatus::Attaching, AttachStatus::Attaching),
         Some(AttachmentStatus::Detaching) => (VolumeStatus::Detaching, AttachStatus::Detaching),
         Some(AttachmentStatus::Reserved) => (VolumeStatus::Reserved, AttachStatus::Reserved),
-        Some(AttachmentStatus::ErrorAttaching | AttachmentStatus::ErrorDetaching) | None => (VolumeStatus::Available, AttachStatus::Detached),
+        Some(AttachmentStatus::ErrorAttaching | AttachmentStatus::ErrorDetaching) | None => {
+            (VolumeStatus::Available, AttachStatus::Detached)
+        }
     }
 }
 

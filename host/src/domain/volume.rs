@@ -145,7 +145,14 @@ mod tests {
 
     #[test]
     fn nothing_in_motion_can_be_deleted() {
-        for s in [VolumeStatus::Creating, VolumeStatus::Deleting, VolumeStatus::Attaching, VolumeStatus::Reserved, VolumeStatus::InUse, VolumeStatus::Detaching] {
+        for s in [
+            VolumeStatus::Creating,
+            VolumeStatus::Deleting,
+            VolumeStatus::Attaching,
+            VolumeStatus::Reserved,
+            VolumeStatus::InUse,
+            VolumeStatus::Detaching,
+        ] {
             assert!(!DELETE_FROM.contains(&s), "{s}");
         }
     }

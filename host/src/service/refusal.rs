@@ -32,11 +32,14 @@ pub fn over_quota(e: QuotaError) -> Error {
     match e {
         QuotaError::Exceeded { resource, limit, used, asked } if resource.starts_with("gigabytes") => Error::over_limit(
             "VolumeSizeExceedsAvailableQuota",
-            format!("Requested volume or snapshot exceeds allowed {resource} quota. Requested {asked}G, quota is {limit}G and {used}G has been consumed."),
+            format!(
+                "Requested volume or snapshot exceeds allowed {resource} quota. Requested {asked}G, quota is {limit}G and {used}G has been consumed."
+            ),
         ),
-        QuotaError::Exceeded { resource, limit, .. } => {
-            Error::over_limit("VolumeLimitExceeded", format!("Maximum number of volumes allowed ({limit}) exceeded for quota '{resource}'."))
-        }
+        QuotaError::Exceeded { resource, limit, .. } => Error::over_limit(
+            "VolumeLimitExceeded",
+            format!("Maximum number of volumes allowed ({limit}) exceeded for quota '{resource}'."),
+        ),
         QuotaError::Store(e) => e.into(),
     }
 }

@@ -171,9 +171,22 @@ mod tests {
     #[test]
     fn a_size_is_an_integer_or_its_digits() {
         with(json!({"a": 1, "b": "20", "c": null}), |m| {
-            assert_eq!((m.size("a").unwrap(), m.size("b").unwrap(), m.size("c").unwrap(), m.size("d").unwrap()), (Some(1), Some(20), None, None));
+            assert_eq!(
+                (m.size("a").unwrap(), m.size("b").unwrap(), m.size("c").unwrap(), m.size("d").unwrap()),
+                (Some(1), Some(20), None, None)
+            );
         });
-        for bad in [json!(0), json!(-1), json!(1.5), json!("ten"), json!(""), json!(true), json!([1]), json!(1e30), json!(9_223_372_036_854_775_807_u64)] {
+        for bad in [
+            json!(0),
+            json!(-1),
+            json!(1.5),
+            json!("ten"),
+            json!(""),
+            json!(true),
+            json!([1]),
+            json!(1e30),
+            json!(9_223_372_036_854_775_807_u64),
+        ] {
             with(json!({ "size": bad }), |m| {
                 let e = m.size("size").unwrap_err();
                 assert!(e.message.starts_with("Invalid input for field/attribute size."), "{e}");

@@ -66,8 +66,14 @@ pub enum FieldValue<'a> {
     Int(i64),
     Time(Option<Micros>),
     Pairs(&'a [(String, String)]),
-    Links { id: &'a str, look: &'a Look },
-    Attachments { volume: &'a Volume, hosts: bool },
+    Links {
+        id: &'a str,
+        look: &'a Look,
+    },
+    Attachments {
+        volume: &'a Volume,
+        hosts: bool,
+    },
 }
 
 /// Every field of a volume, in the order of the answer.
@@ -93,17 +99,24 @@ pub static VOLUME: &[Field] = &[
     field("multiattach", |v, _| FieldValue::Bool(v.row.multiattach)),
     field("attachments", |v, look| FieldValue::Attachments { volume: v, hosts: look.sees_hosts }),
     field("migration_status", |v, _| opt(v.row.migration_status.as_deref())).who(Who::Admin),
-    field("os-vol-host-attr:host", |v, _| opt(v.row.host.as_deref())).who(Who::Policy("volume_extension:volume_host_attribute")).shown_only(),
+    field("os-vol-host-attr:host", |v, _| opt(v.row.host.as_deref()))
+        .who(Who::Policy("volume_extension:volume_host_attribute"))
+        .shown_only(),
     field("os-vol-mig-status-attr:migstat", |v, _| opt(v.row.migration_status.as_deref()))
         .who(Who::Policy("volume_extension:volume_mig_status_attribute"))
         .shown_only(),
-    field("os-vol-mig-status-attr:name_id", |_, _| FieldValue::Null).who(Who::Policy("volume_extension:volume_mig_status_attribute")).shown_only(),
+    field("os-vol-mig-status-attr:name_id", |_, _| FieldValue::Null)
+        .who(Who::Policy("volume_extension:volume_mig_status_attribute"))
+        .shown_only(),
     field("os-vol-tenant-attr:tenant_id", |v, _| FieldValue::Text(&v.row.project_id))
         .who(Who::Policy("volume_extension:volume_tenant_attribute"))
         .shown_only(),
     field("group_id", |_, _| FieldValue::Null).since(13),
     field("provider_id", |v, _| opt(v.row.provider_id.as_deref())).since(21).who(Who::Admin),
-    field("shared_targets", |v, look| shared_targets::shown(v.row.shared_targets, look.microversion).map_or(FieldValue::Null, FieldValue::Bool)).since(48),
+    field("shared_targets", |v, look| {
+        shared_targets::shown(v.row.shared_targets, look.microversion).map_or(FieldValue::Null, FieldValue::Bool)
+    })
+    .since(48),
     field("service_uuid", |v, _| opt(v.row.service_uuid.as_deref())).since(48),
     field(BACKEND_NAME, |v, _| opt(v.row.backend_name.as_deref())).since(48),
     field("cluster_name", |_, _| FieldValue::Null).since(61).who(Who::Admin),
@@ -262,20 +275,34 @@ mod tests {
     fn a_member_sees_twenty_one_fields_at_3_0() {
         let shown = names(0, Surface::Shown, false);
         assert_eq!(shown.len(), 21, "{shown:?}");
-        assert!(shown.contains(&"os-vol-tenant-attr:tenant_id") && !shown.contains(&"migration_status") && !shown.contains(&"os-vol-host-attr:host"));
+        assert!(
+            shown.contains(&"os-vol-tenant-attr:tenant_id")
+                && !shown.contains(&"migration_status")
+                && !shown.contains(&"os-vol-host-attr:host")
+        );
         let changed = names(0, Surface::Changed, false);
         assert_eq!(changed.len(), 20, "{changed:?}");
     }
 
     #[test]
     fn fields_appear_at_their_microversion() {
-        for (field, since) in [("group_id", 13), ("shared_targets", 48), ("service_uuid", 48), ("backend_name", 48), ("volume_type_id", 63), ("consumes_quota", 65)] {
+        for (field, since) in [
+            ("group_id", 13),
+            ("shared_targets", 48),
+            ("service_uuid", 48),
+            ("backend_name", 48),
+            ("volume_type_id", 63),
+            ("consumes_quota", 65),
+        ] {
             assert!(!names(since - 1, Surface::Shown, false).contains(&field), "{field}");
             assert!(names(since, Surface::Shown, false).contains(&field), "{field}");
             assert!(names(since, Surface::Changed, false).contains(&field), "{field}");
         }
         for (field, since) in [("provider_id", 21), ("cluster_name", 61)] {
-            assert!(!names(since - 1, Surface::Shown, true).contains(&field) && names(since, Surface::Shown, true).contains(&field), "{field}");
+            assert!(
+                !names(since - 1, Surface::Shown, true).contains(&field) && names(since, Surface::Shown, true).contains(&field),
+                "{field}"
+            );
             assert!(!names(since, Surface::Shown, false).contains(&field), "{field}");
         }
     }

@@ -47,7 +47,8 @@ impl Task for AttachmentConnect {
     }
 
     async fn run(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
-        let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
+        let mut ask: Ask =
+            serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
         let Some((attachment, volume)) = mine(cx).await? else { return gone(cx).await };
         let connector = parse(&ask.connector);
         match connect(cx, &attachment, &volume, &connector, &ask).await? {
@@ -195,7 +196,9 @@ async fn failed(
         let told = support::driver_volume(cx, volume).await?;
         match self::end(cx, &backend, &told, connector.clone()).await {
             Ok(()) => leftover = false,
-            Err(e) => tracing::error!(attachment_id = %attachment.id, error = %e, "an export could not be taken back; deleting the attachment tries again"),
+            Err(e) => {
+                tracing::error!(attachment_id = %attachment.id, error = %e, "an export could not be taken back; deleting the attachment tries again")
+            }
         }
     }
     let mut tx = cx.app.store.begin().await?;

@@ -14,10 +14,7 @@ use super::{
 };
 use crate::{
     clock,
-    driver::{
-        DriverError, DriverResult, ErrorKind,
-        types::Connector,
-    },
+    driver::{DriverError, DriverResult, ErrorKind, types::Connector},
     jobs::{JobContext, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
     service::attachment::{connector::parse, delete::remove},
@@ -45,7 +42,8 @@ impl Task for AttachmentDisconnect {
     }
 
     async fn run(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
-        let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
+        let mut ask: Ask =
+            serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
         let Some((attachment, volume)) = mine(cx).await? else { return settled(cx).await };
         match disconnect(cx, &attachment, &volume).await? {
             Ok(()) => {
@@ -91,7 +89,8 @@ async fn settled(cx: &JobContext) -> Result<Outcome, TaskError> {
 /// Every connector this attachment is, or may be half, connected to.
 fn connectors(attachment: &AttachmentRow) -> Vec<Connector> {
     let texts = [attachment.connector.as_deref(), attachment.work_connector.as_deref()];
-    let mut found: Vec<Connector> = texts.into_iter().flatten().filter_map(|t| serde_json::from_str(t).ok()).map(|map| parse(&map)).collect();
+    let mut found: Vec<Connector> =
+        texts.into_iter().flatten().filter_map(|t| serde_json::from_str(t).ok()).map(|map| parse(&map)).collect();
     found.dedup_by(|a, b| a.host == b.host);
     found
 }

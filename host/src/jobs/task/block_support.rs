@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::{
     clock,
     driver::{Call, DriverError, DriverResult, block::Volumes, types},
-    jobs::{JobContext, JobFault, NewJob},
     error::Kind,
+    jobs::{JobContext, JobFault, NewJob},
     notify::message::{Action, Detail, NewMessage, Resource},
     store::{StoreResult, Tx, sql::volumes::VolumeRow},
 };

@@ -130,7 +130,10 @@ mod tests {
         let targets = (0..targets).map(|n| IscsiTarget { portal: format!("10.0.0.{n}:3260"), iqn: format!("iqn.x:{n}"), lun: 1 }).collect();
         let connection = Connection {
             target: ConnectionTarget::Iscsi(IscsiConnection { targets, auth, discovery_auth: None, discard: true }),
-            extra: BTreeMap::from([("device_path".into(), types::Value::Text("/dev/x".into())), ("target_iqn".into(), types::Value::Number(1.0))]),
+            extra: BTreeMap::from([
+                ("device_path".into(), types::Value::Text("/dev/x".into())),
+                ("target_iqn".into(), types::Value::Number(1.0)),
+            ]),
         };
         connection_info(&connection, "att", "vol", AccessMode::ReadOnly)
     }

@@ -12,8 +12,8 @@ use serde_json::json;
 use super::block_support as support;
 use crate::{
     driver::{ErrorKind, types},
-    jobs::{JobContext, JobFault, Outcome, Task, TaskError, backoff},
     error::Kind,
+    jobs::{JobContext, JobFault, Outcome, Task, TaskError, backoff},
 };
 
 pub struct VolumeCleanup;
@@ -33,7 +33,8 @@ impl Task for VolumeCleanup {
     }
 
     async fn run(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
-        let what: What = serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
+        let what: What =
+            serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
         let lives_there = cx.app.store.volume(&what.volume.id).await?.is_some_and(|v| v.backend() == Some(what.backend.as_str()));
         if lives_there {
             return end(cx).await;

@@ -20,8 +20,8 @@ use crate::{
         DriverError, DriverResult, ErrorKind,
         types::{self, Answer, PollOutcome, VolumeUpdate},
     },
-    jobs::{JobContext, JobFault, Outcome, Task, TaskError},
     error::Kind,
+    jobs::{JobContext, JobFault, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
     scheduler::{self, BackendKind, Hints, NoValidBackend, Operation, PlacementRequest},
     service::volume::{destroy::event, follow},
@@ -203,7 +203,14 @@ impl VolumeCreate {
     }
 
     /// This pool is done with. The next run, which knows it from its payload, chooses another.
-    async fn move_on(&self, cx: &JobContext, volume: &VolumeRow, backend: &str, mut progress: Progress, e: &DriverError) -> Result<Outcome, TaskError> {
+    async fn move_on(
+        &self,
+        cx: &JobContext,
+        volume: &VolumeRow,
+        backend: &str,
+        mut progress: Progress,
+        e: &DriverError,
+    ) -> Result<Outcome, TaskError> {
         let pool = volume.host.clone().unwrap_or_default();
         progress.leftover = e.may_have_happened();
         progress.failures = 0;
@@ -218,7 +225,14 @@ impl VolumeCreate {
     }
 
     /// No other pool can do better.
-    async fn give_up(&self, cx: &JobContext, volume: &VolumeRow, backend: &str, told: &types::Volume, e: &DriverError) -> Result<Outcome, TaskError> {
+    async fn give_up(
+        &self,
+        cx: &JobContext,
+        volume: &VolumeRow,
+        backend: &str,
+        told: &types::Volume,
+        e: &DriverError,
+    ) -> Result<Outcome, TaskError> {
         let mut tx = cx.app.store.begin().await?;
         let leftover = e.may_have_happened();
         if leftover {
@@ -261,7 +275,15 @@ async fn identity_of(cx: &JobContext, backend: &str) -> Result<BackendIdentity, 
 }
 
 /// creating -> error without a host; `leftover` says whether a clean-up job was left for the pool given up last.
-async fn fail(cx: &JobContext, mut tx: Tx, volume: &VolumeRow, leftover: bool, action: Action, detail: Detail, why: &str) -> Result<Outcome, TaskError> {
+async fn fail(
+    cx: &JobContext,
+    mut tx: Tx,
+    volume: &VolumeRow,
+    leftover: bool,
+    action: Action,
+    detail: Detail,
+    why: &str,
+) -> Result<Outcome, TaskError> {
     if leftover {
         tx.forget_claim(&volume.id).await?;
     } else {

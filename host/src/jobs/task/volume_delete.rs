@@ -30,7 +30,8 @@ impl Task for VolumeDelete {
 
     async fn run(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
         let Some(volume) = deleting(cx).await? else { return done(cx, cx.app.store.begin().await?).await };
-        let failures = cx.job.payload.get("failures").and_then(serde_json::Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(0) + 1;
+        let failures =
+            cx.job.payload.get("failures").and_then(serde_json::Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(0) + 1;
         match delete(cx, &volume).await? {
             Ok(()) => remove(cx, &volume).await,
             Err(e) if e.kind == ErrorKind::NotFound => remove(cx, &volume).await,

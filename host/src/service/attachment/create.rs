@@ -91,7 +91,10 @@ fn decide(app: &App, ctx: &RequestContext, volume: &VolumeRow, attachments: &[At
         )));
     }
     if volume.host.is_none() {
-        return Err(refusal::invalid_volume(format!("Volume {} is not on any back end yet and cannot be attached; its status is {}.", volume.id, volume.status)));
+        return Err(refusal::invalid_volume(format!(
+            "Volume {} is not on any back end yet and cannot be attached; its status is {}.",
+            volume.id, volume.status
+        )));
     }
     if volume.bootable && volume.multiattach && !attachments.is_empty() {
         let target = Target::project(&volume.project_id);

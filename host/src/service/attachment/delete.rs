@@ -33,7 +33,8 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<Ve
     if let Some(instance) = attachment.instance_id.as_deref()
         && held_by_compute(true, attachment.connection_info.is_some(), ctx.service_token)
     {
-        return Err(Error::conflict(format!("Detach volume from instance {instance} using the Compute API")).with_class("ConflictNovaUsingAttachment"));
+        return Err(Error::conflict(format!("Detach volume from instance {instance} using the Compute API"))
+            .with_class("ConflictNovaUsingAttachment"));
     }
     if attachment.work.is_none() && attachment.status == AttachmentStatus::Reserved.as_str() && attachment.work_connector.is_none() {
         remove(&mut tx, &attachment, None, &ctx.request_id).await?;

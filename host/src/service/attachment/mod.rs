@@ -81,6 +81,8 @@ async fn wait(app: &App, ctx: &RequestContext, job_id: &str) -> Result<()> {
     match app.jobs.wait(job_id, patience).await {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(fault)) => Err(fault.into()),
-        Err(_) => Err(Error::new(Kind::Timeout, "The storage back end has not answered yet. The operation goes on; ask again for its result.")),
+        Err(_) => {
+            Err(Error::new(Kind::Timeout, "The storage back end has not answered yet. The operation goes on; ask again for its result."))
+        }
     }
 }

@@ -8,10 +8,7 @@ use super::{connector, create::duplicate_connectors};
 use crate::{
     app::App,
     context::RequestContext,
-    domain::{
-        attachment::mode_of,
-        volume::{VolumeStatus},
-    },
+    domain::{attachment::mode_of, volume::VolumeStatus},
     error::{Error, Result},
     jobs::task::ConnectAsk,
     service::refusal,
@@ -24,7 +21,8 @@ use crate::{
 pub async fn update(app: &Arc<App>, ctx: &RequestContext, id: &str, connector: Map<String, Value>) -> Result<AttachmentRow> {
     let attachment = super::load_for(app, ctx, id, "volume:attachment_update").await?;
     let stored = Some(attachment.mode.as_str()).filter(|m| *m != "null");
-    let mode = mode_of(stored, connector::mode(&connector)).ok_or_else(|| refusal::invalid_input("Invalid attaching mode: use 'rw' or 'ro'."))?;
+    let mode =
+        mode_of(stored, connector::mode(&connector)).ok_or_else(|| refusal::invalid_input("Invalid attaching mode: use 'rw' or 'ro'."))?;
     let mut tx = app.store.begin().await?;
     let Some(volume) = tx.volume_locked(&attachment.volume_id).await? else { return Err(refusal::attachment_not_found(id)) };
     let Some(attachment) = tx.attachment(id).await? else { return Err(refusal::attachment_not_found(id)) };
@@ -60,7 +58,9 @@ pub async fn update(app: &Arc<App>, ctx: &RequestContext, id: &str, connector: M
 fn running(attachment: &AttachmentRow, connector: &Map<String, Value>) -> Result<Option<String>> {
     match attachment.work.as_deref() {
         None => Ok(None),
-        Some(CONNECT) if attachment.work_connector.as_deref() == Some(Value::Object(connector.clone()).to_string().as_str()) => Ok(attachment.job_id.clone()),
+        Some(CONNECT) if attachment.work_connector.as_deref() == Some(Value::Object(connector.clone()).to_string().as_str()) => {
+            Ok(attachment.job_id.clone())
+        }
         Some(DISCONNECT) => Err(Error::conflict("The attachment is being deleted.")),
         Some(_) => Err(Error::conflict("The attachment is being connected with another connector.")),
     }
@@ -68,6 +68,11 @@ fn running(attachment: &AttachmentRow, connector: &Map<String, Value>) -> Result
 
 /// Whether an attachment is connected, or being connected, to this host.
 fn reaches(attachment: &AttachmentRow, host: &str) -> bool {
-    let being = attachment.work_connector.as_deref().filter(|_| attachment.work.is_some()).and_then(|t| serde_json::from_str::<Map<String, Value>>(t).ok());
-    (attachment.connection_info.is_some() && attachment.connector_host.as_deref() == Some(host)) || being.is_some_and(|c| connector::host(&c) == host)
+    let being = attachment
+        .work_connector
+        .as_deref()
+        .filter(|_| attachment.work.is_some())
+        .and_then(|t| serde_json::from_str::<Map<String, Value>>(t).ok());
+    (attachment.connection_info.is_some() && attachment.connector_host.as_deref() == Some(host))
+        || being.is_some_and(|c| connector::host(&c) == host)
 }

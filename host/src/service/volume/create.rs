@@ -16,12 +16,7 @@ use crate::{
     jobs::NewJob,
     policy::Target,
     service::{refusal, volume_type::usable},
-    store::sql::{
-        backends::MultiattachSupport,
-        volume_list::Volume,
-        volume_types::VolumeType,
-        volumes::NewVolume,
-    },
+    store::sql::{backends::MultiattachSupport, volume_list::Volume, volume_types::VolumeType, volumes::NewVolume},
 };
 
 /// Most pairs of metadata on one volume.
@@ -112,7 +107,10 @@ pub(super) fn job(app: &App, ctx: &RequestContext, volume_id: &str, kind: &'stat
 /// Refuses more pairs than a volume may have.
 pub fn check_metadata_count(count: usize) -> Result<()> {
     if count > MAX_METADATA {
-        return Err(Error::over_limit("MetadataLimitExceeded", format!("Maximum number of metadata items ({MAX_METADATA}) exceeded: {count} were given.")));
+        return Err(Error::over_limit(
+            "MetadataLimitExceeded",
+            format!("Maximum number of metadata items ({MAX_METADATA}) exceeded: {count} were given."),
+        ));
     }
     Ok(())
 }
@@ -132,7 +130,9 @@ async fn check_size_limit(app: &App, ctx: &RequestContext, size_gib: i64) -> Res
     if limit >= 0 && size_gib > limit {
         return Err(Error::over_limit(
             "VolumeSizeExceedsLimit",
-            format!("Requested volume size {size_gib}G is larger than maximum allowed limit {limit}G; it would exceed the limit for one volume."),
+            format!(
+                "Requested volume size {size_gib}G is larger than maximum allowed limit {limit}G; it would exceed the limit for one volume."
+            ),
         ));
     }
     Ok(())

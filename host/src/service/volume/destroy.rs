@@ -33,10 +33,15 @@ pub async fn after_removal(tx: &mut Tx, volume: &VolumeRow, request_id: &str) ->
 
 /// The four figures one volume counts in; `sign` is 1 or -1.
 pub fn quota(project_id: &str, type_name: &str, size_gib: i64, sign: i64) -> Vec<QuotaDelta> {
-    [("volumes".to_owned(), 1), ("gigabytes".to_owned(), size_gib), (format!("volumes_{type_name}"), 1), (format!("gigabytes_{type_name}"), size_gib)]
-        .into_iter()
-        .map(|(resource, amount)| QuotaDelta::project(project_id, resource, sign * amount))
-        .collect()
+    [
+        ("volumes".to_owned(), 1),
+        ("gigabytes".to_owned(), size_gib),
+        (format!("volumes_{type_name}"), 1),
+        (format!("gigabytes_{type_name}"), size_gib),
+    ]
+    .into_iter()
+    .map(|(resource, amount)| QuotaDelta::project(project_id, resource, sign * amount))
+    .collect()
 }
 
 /// An event about a volume, for the outbox.
@@ -74,4 +79,3 @@ fn tombstone(volume: &VolumeRow, request_id: &str) -> Tombstone {
         request_id: request_id.to_owned(),
     }
 }
-

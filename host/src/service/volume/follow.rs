@@ -17,7 +17,11 @@ const BATCH: i64 = 500;
 
 /// What volumes on this back end carry.
 pub fn identity(backend: &BackendRow) -> BackendIdentity {
-    BackendIdentity { shared_targets: backend.shared_targets(), service_uuid: backend.service_uuid.clone(), backend_name: backend.backend_name.clone() }
+    BackendIdentity {
+        shared_targets: backend.shared_targets(),
+        service_uuid: backend.service_uuid.clone(),
+        backend_name: backend.backend_name.clone(),
+    }
 }
 
 /// Brings every volume of `backend` in line with its row; how many changed.

@@ -27,7 +27,9 @@ pub async fn add(app: &App, ctx: &RequestContext, type_id: &str, project_id: &st
     check_private(app, ctx, type_id).await?;
     let mut tx = app.store.begin().await?;
     tx.volume_type_grant(type_id, project_id).await.map_err(|e| match e {
-        StoreError::Duplicate { .. } => Error::conflict(format!("Volume type access for {type_id} / {project_id} combination already exists.")),
+        StoreError::Duplicate { .. } => {
+            Error::conflict(format!("Volume type access for {type_id} / {project_id} combination already exists."))
+        }
         other => other.into(),
     })?;
     Ok(tx.commit().await?)

@@ -39,7 +39,10 @@ pub async fn usable(app: &App, ctx: &RequestContext, name_or_id: Option<&str>) -
 /// The type of volumes whose request names none.
 pub async fn default_type(app: &App) -> Result<VolumeType> {
     let name = app.config.get().block.default_volume_type.clone();
-    app.store.volume_type_by_name(&name).await?.ok_or_else(|| refusal::type_not_found_by_name(&name).with_remedy(crate::error::Remedy::Operator))
+    app.store
+        .volume_type_by_name(&name)
+        .await?
+        .ok_or_else(|| refusal::type_not_found_by_name(&name).with_remedy(crate::error::Remedy::Operator))
 }
 
 /// A type by id, if the caller may know of it.
@@ -71,7 +74,9 @@ fn check_specs(specs: &[(String, String)]) -> Result<()> {
             return Err(refusal::invalid_input(format!("Extra spec key {key:.80?} must be 1 to 255 letters, digits, blanks or -_:.")));
         }
         if value.chars().count() > 255 || value.contains('\0') {
-            return Err(refusal::invalid_input(format!("The value of extra spec {key} must have at most 255 characters, none of them NUL.")));
+            return Err(refusal::invalid_input(format!(
+                "The value of extra spec {key} must have at most 255 characters, none of them NUL."
+            )));
         }
         spec_match::validate(key, value).map_err(|why| refusal::invalid_input(format!("Extra spec {key}: {why}")))?;
     }

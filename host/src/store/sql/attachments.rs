@@ -136,8 +136,12 @@ impl Store {
 
     pub async fn attachments(&self, query: &AttachmentQuery) -> StoreResult<Vec<AttachmentRow>> {
         let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
-        let filters =
-            [("project_id", &query.project_id), ("volume_id", &query.volume_id), ("instance_id", &query.instance_id), ("status", &query.status)];
+        let filters = [
+            ("project_id", &query.project_id),
+            ("volume_id", &query.volume_id),
+            ("instance_id", &query.instance_id),
+            ("status", &query.status),
+        ];
         for (column, value) in filters {
             if let Some(value) = value {
                 sql.push(" AND ").push(column).push(" = ").bind(value.as_str());
@@ -179,7 +183,14 @@ impl Tx {
     }
 
     /// Hands a resting attachment to a job that connects it; false when another job has it or its status is none of `from`.
-    pub async fn attachment_begin_connect(&mut self, id: &str, from: &[AttachmentStatus], job_id: &str, connector: &str, now: Micros) -> StoreResult<bool> {
+    pub async fn attachment_begin_connect(
+        &mut self,
+        id: &str,
+        from: &[AttachmentStatus],
+        job_id: &str,
+        connector: &str,
+        now: Micros,
+    ) -> StoreResult<bool> {
         let mut sql = Sql::new("UPDATE attachments SET work = 'connect', job_id = ");
         sql.bind(job_id).push(", work_connector = ").bind(connector).push(", updated_at = ").bind(now);
         sql.push(" WHERE id = ").bind(id).push(" AND work IS NULL AND status IN ").bind_list(from.iter().map(|s| s.as_str()));
@@ -199,7 +210,8 @@ impl Tx {
                    mountpoint = $5, connection_info = $6, mode = $7, work = NULL, job_id = NULL, work_connector = NULL, updated_at = $8, attached_at = COALESCE(attached_at, $8) \
                    WHERE id = $1 AND work = 'connect' AND job_id = $2";
         Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(&done.connector).bind(&done.connector_host).bind(&done.mountpoint)
-            .bind(&done.connection_info).bind(done.mode).bind(now).execute(c).await?.rows_affected()) == 1)
+            .bind(&done.connection_info).bind(done.mode).bind(now).execute(c).await?.rows_affected())
+            == 1)
     }
 
     /// The job gives the attachment back, in `status`. With `leftover` the back end may still export it to the connector that
@@ -207,7 +219,10 @@ impl Tx {
     pub async fn attachment_released(&mut self, id: &str, job_id: &str, status: &str, leftover: bool, now: Micros) -> StoreResult<bool> {
         let sql = "UPDATE attachments SET status = $3, work = NULL, job_id = NULL, work_connector = CASE WHEN $4 THEN work_connector ELSE NULL END, \
                    updated_at = $5 WHERE id = $1 AND job_id = $2";
-        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(status).bind(leftover).bind(now).execute(c).await?.rows_affected()) == 1)
+        Ok(
+            on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(status).bind(leftover).bind(now).execute(c).await?.rows_affected())
+                == 1,
+        )
     }
 
     /// `os-complete`: from `from` to attached.

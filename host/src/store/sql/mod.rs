@@ -4,6 +4,9 @@
 pub mod attachments;
 pub mod backends;
 pub mod capacity_claims;
+pub mod driver_blobs;
+pub mod driver_kv;
+pub mod driver_locks;
 pub mod jobs;
 pub mod messages;
 pub mod outbox;
@@ -17,6 +20,3 @@ pub mod volume_metadata;
 pub mod volume_types;
 pub mod volumes;
 pub mod workers;
-pub mod driver_blobs;
-pub mod driver_kv;
-pub mod driver_locks;

@@ -183,7 +183,8 @@ impl Store {
             sql.bind_list(rows.iter().filter(|r| r.attach_status != "detached").map(|r| r.id.as_str())).push(" ORDER BY created_at, id");
             let Sql { text, values } = sql;
             if !values.is_empty() {
-                let found: Vec<AttachmentRow> = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+                let found: Vec<AttachmentRow> =
+                    on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
                 for a in found {
                     attachments.entry(a.volume_id.clone()).or_default().push(a);
                 }
@@ -191,7 +192,11 @@ impl Store {
         }
         Ok(rows
             .into_iter()
-            .map(|row| Volume { metadata: metadata.remove(&row.id).unwrap_or_default(), attachments: attachments.remove(&row.id).unwrap_or_default(), row })
+            .map(|row| Volume {
+                metadata: metadata.remove(&row.id).unwrap_or_default(),
+                attachments: attachments.remove(&row.id).unwrap_or_default(),
+                row,
+            })
             .collect())
     }
 }

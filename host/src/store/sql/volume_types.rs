@@ -139,7 +139,8 @@ impl Store {
         keyset::push_order(&mut sql, &query.order);
         sql.push(" LIMIT ").bind(query.limit).push(" OFFSET ").bind(query.offset);
         let Sql { text, values } = sql;
-        let rows: Vec<VolumeTypeRow> = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        let rows: Vec<VolumeTypeRow> =
+            on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
         self.with_specs(rows).await
     }
 
@@ -157,7 +158,8 @@ impl Store {
         let mut sql = Sql::new("SELECT type_id, key, value FROM volume_type_specs WHERE type_id IN ");
         sql.bind_list(rows.iter().map(|r| r.id.as_str())).push(" ORDER BY type_id, key");
         let Sql { text, values } = sql;
-        let found: Vec<(String, String, String)> = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        let found: Vec<(String, String, String)> =
+            on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
         let mut specs: HashMap<String, Vec<(String, String)>> = HashMap::new();
         for (id, key, value) in found {
             specs.entry(id).or_default().push((key, value));
@@ -179,7 +181,8 @@ impl Tx {
     pub async fn volume_type_ensure(&mut self, t: &VolumeTypeRow) -> StoreResult<bool> {
         let sql = "INSERT INTO volume_types (id, name, description, is_public, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO NOTHING";
         Ok(on_tx!(self, c => sqlx::query(sql).bind(&t.id).bind(&t.name).bind(&t.description).bind(t.is_public).bind(t.created_at)
-            .execute(c).await?.rows_affected()) == 1)
+            .execute(c).await?.rows_affected())
+            == 1)
     }
 
     /// none leaves a column as it is. False: no such type.
@@ -208,7 +211,8 @@ impl Tx {
 
     /// Removes a type that no volume has; false when it is gone or in use.
     pub async fn volume_type_remove(&mut self, id: &str) -> StoreResult<bool> {
-        let sql = "DELETE FROM volume_types WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM volumes v WHERE v.volume_type_id = volume_types.id)";
+        let sql =
+            "DELETE FROM volume_types WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM volumes v WHERE v.volume_type_id = volume_types.id)";
         Ok(on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected()) == 1)
     }
 
@@ -219,7 +223,8 @@ impl Tx {
 
     /// The specs as they stand in this transaction; none when there is no such type. Holds the type's row on PostgreSQL.
     pub async fn volume_type_specs_locked(&mut self, id: &str) -> StoreResult<Option<Vec<(String, String)>>> {
-        let found = on_tx!(self, c => sqlx::query("UPDATE volume_types SET name = name WHERE id = $1").bind(id).execute(c).await?.rows_affected());
+        let found =
+            on_tx!(self, c => sqlx::query("UPDATE volume_types SET name = name WHERE id = $1").bind(id).execute(c).await?.rows_affected());
         if found == 0 {
             return Ok(None);
         }
@@ -260,7 +265,8 @@ impl Tx {
         // what a type of this name left behind counts nothing
         on_tx!(self, c => sqlx::query("DELETE FROM quota_usage WHERE resource = $1 AND used = 0").bind(new).execute(c).await?.rows_affected());
         on_tx!(self, c => sqlx::query("DELETE FROM quota_limits WHERE resource = $1").bind(new).execute(c).await?.rows_affected());
-        for sql in ["UPDATE quota_usage SET resource = $2 WHERE resource = $1", "UPDATE quota_limits SET resource = $2 WHERE resource = $1"] {
+        for sql in ["UPDATE quota_usage SET resource = $2 WHERE resource = $1", "UPDATE quota_limits SET resource = $2 WHERE resource = $1"]
+        {
             on_tx!(self, c => sqlx::query(sql).bind(old).bind(new).execute(c).await?.rows_affected());
         }
         Ok(())

@@ -126,7 +126,13 @@ impl Tx {
     /// `from` -> `to`; false when the volume is in none of `from` (or is gone).
     pub async fn volume_status(&mut self, id: &str, from: &[VolumeStatus], to: VolumeStatus, now: Micros) -> StoreResult<bool> {
         let mut sql = Sql::new("UPDATE volumes SET status = ");
-        sql.bind(to.as_str()).push(", updated_at = ").bind(now).push(" WHERE id = ").bind(id).push(" AND status IN ").bind_list(words(from));
+        sql.bind(to.as_str())
+            .push(", updated_at = ")
+            .bind(now)
+            .push(" WHERE id = ")
+            .bind(id)
+            .push(" AND status IN ")
+            .bind_list(words(from));
         self.volume_execute(sql).await
     }
 
@@ -134,7 +140,14 @@ impl Tx {
     pub async fn volume_placed(&mut self, id: &str, host: &str, now: Micros) -> StoreResult<bool> {
         let backend = host.split_once('#').map_or(host, |(backend, _)| backend);
         let mut sql = Sql::new("UPDATE volumes SET host = ");
-        sql.bind(host).push(", backend = ").bind(backend).push(", updated_at = ").bind(now).push(" WHERE id = ").bind(id).push(" AND status = 'creating'");
+        sql.bind(host)
+            .push(", backend = ")
+            .bind(backend)
+            .push(", updated_at = ")
+            .bind(now)
+            .push(" WHERE id = ")
+            .bind(id)
+            .push(" AND status = 'creating'");
         self.volume_execute(sql).await
     }
 
@@ -143,8 +156,11 @@ impl Tx {
         let sql = "UPDATE volumes SET status = 'available', provider_id = $2, provider_data = $3, shared_targets = $4, service_uuid = $5, backend_name = $6, \
                    updated_at = $7 WHERE id = $1 AND status = 'creating'";
         let i = &done.identity;
-        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(&done.provider_id).bind(&done.provider_data).bind(i.shared_targets).bind(&i.service_uuid)
-            .bind(&i.backend_name).bind(now).execute(c).await?.rows_affected()) == 1)
+        Ok(
+            on_tx!(self, c => sqlx::query(sql).bind(id).bind(&done.provider_id).bind(&done.provider_data).bind(i.shared_targets).bind(&i.service_uuid)
+            .bind(&i.backend_name).bind(now).execute(c).await?.rows_affected())
+                == 1,
+        )
     }
 
     /// creating -> error. `keep_host` says whether something may exist on the chosen pool.
@@ -164,7 +180,8 @@ impl Tx {
         if !force {
             sql.push(" AND status IN ").bind_list(words(DELETE_FROM));
         }
-        sql.push(" AND attach_status <> 'attached' AND (migration_status IS NULL OR migration_status IN ").bind_list(IDLE_MIGRATIONS.iter().copied());
+        sql.push(" AND attach_status <> 'attached' AND (migration_status IS NULL OR migration_status IN ")
+            .bind_list(IDLE_MIGRATIONS.iter().copied());
         sql.push(") AND NOT EXISTS (SELECT 1 FROM attachments a WHERE a.volume_id = volumes.id)");
         self.volume_execute(sql).await
     }
@@ -185,7 +202,13 @@ impl Tx {
     }
 
     /// Name and description; none leaves a column as it is.
-    pub async fn volume_describe(&mut self, id: &str, name: Option<Option<&str>>, description: Option<Option<&str>>, now: Micros) -> StoreResult<bool> {
+    pub async fn volume_describe(
+        &mut self,
+        id: &str,
+        name: Option<Option<&str>>,
+        description: Option<Option<&str>>,
+        now: Micros,
+    ) -> StoreResult<bool> {
         let mut sql = Sql::new("UPDATE volumes SET updated_at = ");
         sql.bind(now);
         if let Some(name) = name {
@@ -201,7 +224,9 @@ impl Tx {
     /// Claims the volume for one more attachment: -> reserved from `from`, and only while `multiattach` is what the decision
     /// was made with. A volume that others hold keeps showing what they made of it.
     pub async fn volume_reserve(&mut self, id: &str, from: &[VolumeStatus], multiattach: bool, now: Micros) -> StoreResult<bool> {
-        let mut sql = Sql::new("UPDATE volumes SET status = CASE WHEN status IN ('available', 'downloading') THEN 'reserved' ELSE status END, attach_status = ");
+        let mut sql = Sql::new(
+            "UPDATE volumes SET status = CASE WHEN status IN ('available', 'downloading') THEN 'reserved' ELSE status END, attach_status = ",
+        );
         sql.push("CASE WHEN status IN ('available', 'downloading') THEN 'reserved' ELSE attach_status END, updated_at = ").bind(now);
         sql.push(" WHERE id = ").bind(id).push(" AND multiattach = ").bind(multiattach).push(" AND status IN ").bind_list(words(from));
         self.volume_execute(sql).await
@@ -210,7 +235,11 @@ impl Tx {
     /// The volume shows what its attachments make of it. A status that an upload or a migration owns is left alone.
     pub async fn volume_follow(&mut self, id: &str, status: VolumeStatus, attach: AttachStatus, now: Micros) -> StoreResult<bool> {
         let mut sql = Sql::new("UPDATE volumes SET attach_status = ");
-        sql.bind(attach.as_str()).push(", updated_at = ").bind(now).push(", status = CASE WHEN status IN ").bind_list(words(FOLLOWS_ATTACHMENTS));
+        sql.bind(attach.as_str())
+            .push(", updated_at = ")
+            .bind(now)
+            .push(", status = CASE WHEN status IN ")
+            .bind_list(words(FOLLOWS_ATTACHMENTS));
         sql.push(" THEN ").bind(status.as_str()).push(" ELSE status END WHERE id = ").bind(id);
         self.volume_execute(sql).await
     }
@@ -218,8 +247,11 @@ impl Tx {
     /// `shared_targets` and the two identifiers follow the back end.
     pub async fn volume_identity(&mut self, id: &str, identity: &BackendIdentity) -> StoreResult<bool> {
         let sql = "UPDATE volumes SET shared_targets = $2, service_uuid = $3, backend_name = $4 WHERE id = $1 AND host IS NOT NULL";
-        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(identity.shared_targets).bind(&identity.service_uuid).bind(&identity.backend_name)
-            .execute(c).await?.rows_affected()) == 1)
+        Ok(
+            on_tx!(self, c => sqlx::query(sql).bind(id).bind(identity.shared_targets).bind(&identity.service_uuid).bind(&identity.backend_name)
+            .execute(c).await?.rows_affected())
+                == 1,
+        )
     }
 
     pub(super) async fn volume_execute(&mut self, sql: Sql) -> StoreResult<bool> {

@@ -18,8 +18,13 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
     let body = object(&req)?;
     let members = sole_member(&body, "attachment", &[])?;
     let with_mode = req.ctx.microversion >= 54;
-    members.deny_unknown(if with_mode { &["volume_uuid", "instance_uuid", "connector", "mode"] } else { &["volume_uuid", "instance_uuid", "connector"] })?;
-    let volume_id = members.uuid("volume_uuid")?.ok_or_else(|| Error::invalid("Invalid input received: 'volume_uuid' is a required property"))?;
+    members.deny_unknown(if with_mode {
+        &["volume_uuid", "instance_uuid", "connector", "mode"]
+    } else {
+        &["volume_uuid", "instance_uuid", "connector"]
+    })?;
+    let volume_id =
+        members.uuid("volume_uuid")?.ok_or_else(|| Error::invalid("Invalid input received: 'volume_uuid' is a required property"))?;
     let ask = CreateAttachment {
         volume_id: volume_id.to_owned(),
         instance_id: members.uuid("instance_uuid")?.map(str::to_owned),

@@ -34,5 +34,8 @@ fn project(req: &ApiRequest, action: &str) -> Result<String> {
     let body = object(req)?;
     let members = sole_member(&body, action, &[])?;
     members.deny_unknown(&["project"])?;
-    members.bounded("project")?.filter(|p| !p.is_empty()).ok_or_else(|| Error::invalid("Invalid input received: 'project' is a required property"))
+    members
+        .bounded("project")?
+        .filter(|p| !p.is_empty())
+        .ok_or_else(|| Error::invalid("Invalid input received: 'project' is a required property"))
 }

@@ -56,7 +56,9 @@ pub async fn remove(req: ApiRequest) -> Result<Reply> {
 
 /// The pairs of an extra-spec object. A null asks for nothing.
 pub(super) fn specs(value: &Value) -> Result<Vec<(String, String)>> {
-    let Value::Object(map) = value else { return Err(Error::invalid("Invalid input for field/attribute extra_specs. It is not of type 'object'")) };
+    let Value::Object(map) = value else {
+        return Err(Error::invalid("Invalid input for field/attribute extra_specs. It is not of type 'object'"));
+    };
     let mut pairs = Vec::with_capacity(map.len());
     for (key, value) in map {
         match value {

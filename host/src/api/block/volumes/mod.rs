@@ -24,18 +24,44 @@ pub const ROUTES: &[Route] = &[
         ("OS-SCH-HNT:scheduler_hints", "object", "same_host, different_host: ids of volumes"),
     ]),
     Route::new(Api::Block, Verb::Get, "/volumes", "volume:get_all", 200, "List volumes", handler!(list::summaries)).query(LIST_QUERY),
-    Route::new(Api::Block, Verb::Get, "/volumes/detail", "volume:get_all", 200, "List volumes in full", handler!(list::details)).query(LIST_QUERY),
-    Route::new(Api::Block, Verb::Get, "/volumes/summary", "volume:get_all", 200, "Count volumes and sum their sizes", handler!(summary::summary))
-        .since(12)
-        .query(&[("all_tenants", "boolean", "every project's, for an admin")]),
+    Route::new(Api::Block, Verb::Get, "/volumes/detail", "volume:get_all", 200, "List volumes in full", handler!(list::details))
+        .query(LIST_QUERY),
+    Route::new(
+        Api::Block,
+        Verb::Get,
+        "/volumes/summary",
+        "volume:get_all",
+        200,
+        "Count volumes and sum their sizes",
+        handler!(summary::summary),
+    )
+    .since(12)
+    .query(&[("all_tenants", "boolean", "every project's, for an admin")]),
     Route::new(Api::Block, Verb::Get, "/volumes/{volume_id}", "volume:get", 200, "Show a volume", handler!(show::show)),
-    Route::new(Api::Block, Verb::Put, "/volumes/{volume_id}", "volume:update", 200, "Change name, description or metadata", handler!(update::update)).body(&[
+    Route::new(
+        Api::Block,
+        Verb::Put,
+        "/volumes/{volume_id}",
+        "volume:update",
+        200,
+        "Change name, description or metadata",
+        handler!(update::update),
+    )
+    .body(&[
         ("volume.name", "string", "at most 255 characters"),
         ("volume.description", "string", "at most 255 characters"),
         ("volume.metadata", "object", "in place of all pairs there are"),
     ]),
-    Route::new(Api::Block, Verb::Delete, "/volumes/{volume_id}", "volume:delete,volume:force_delete", 202, "Delete a volume", handler!(delete::delete))
-        .query(&[("cascade", "boolean", "its snapshots, too"), ("force", "boolean", "whatever its status, from 3.23")]),
+    Route::new(
+        Api::Block,
+        Verb::Delete,
+        "/volumes/{volume_id}",
+        "volume:delete,volume:force_delete",
+        202,
+        "Delete a volume",
+        handler!(delete::delete),
+    )
+    .query(&[("cascade", "boolean", "its snapshots, too"), ("force", "boolean", "whatever its status, from 3.23")]),
 ];
 
 const LIST_QUERY: &[(&str, &str, &str)] = &[
