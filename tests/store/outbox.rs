@@ -33,6 +33,11 @@ impl Sink for Notebook {
     }
 }
 
+fn notebook() -> (Arc<Notebook>, [Arc<dyn Sink>; 1]) {
+    let notebook = Arc::new(Notebook::default());
+    (notebook.clone(), [notebook])
+}
+
 impl Notebook {
     fn of(&self, resource: &str) -> Vec<String> {
         self.seen.lock().unwrap().iter().filter(|(r, _)| r == resource).map(|(_, e)| e.clone()).collect()
@@ -63,9 +68,9 @@ both_databases! {
             publish(&db.store, "v1", &format!("e{n}")).await;
             publish(&db.store, "v2", &format!("e{n}")).await;
         }
-        let notebook = Arc::new(Notebook::default());
-        assert_eq!(deliver_due(&db.store, &[notebook.clone()]).await.unwrap(), 6);
-        assert_eq!(deliver_due(&db.store, &[notebook.clone()]).await.unwrap(), 0);
+        let (notebook, sinks) = notebook();
+        assert_eq!(deliver_due(&db.store, &sinks).await.unwrap(), 6);
+        assert_eq!(deliver_due(&db.store, &sinks).await.unwrap(), 0);
         assert_eq!(notebook.of("v1"), ["e0", "e1", "e2"]);
         assert_eq!(notebook.of("v2"), ["e0", "e1", "e2"]);
     }
@@ -90,15 +95,15 @@ both_databases! {
             publish(&db.store, "bad", &format!("e{n}")).await;
             publish(&db.store, "good", &format!("e{n}")).await;
         }
-        let notebook = Arc::new(Notebook::default());
+        let (notebook, sinks) = notebook();
         notebook.refused.lock().unwrap().insert("bad".into());
-        assert_eq!(deliver_due(&db.store, &[notebook.clone()]).await.unwrap(), 2);
+        assert_eq!(deliver_due(&db.store, &sinks).await.unwrap(), 2);
         assert_eq!(notebook.of("good"), ["e0", "e1"]);
         publish(&db.store, "bad", "e2").await;
         notebook.refused.lock().unwrap().clear();
-        assert_eq!(deliver_due(&db.store, &[notebook.clone()]).await.unwrap(), 0, "the first one is backing off, the others wait behind it");
+        assert_eq!(deliver_due(&db.store, &sinks).await.unwrap(), 0, "the first one is backing off, the others wait behind it");
         support::wait::until("the events to be delivered after the back-off", || async {
-            deliver_due(&db.store, &[notebook.clone()]).await.unwrap();
+            deliver_due(&db.store, &sinks).await.unwrap();
             (notebook.of("bad").len() == 3).then_some(())
         }).await;
         assert_eq!(notebook.of("bad"), ["e0", "e1", "e2"]);
@@ -110,8 +115,8 @@ both_databases! {
             tx.publish(&event(&format!("v{}", n % 7), &format!("e{n:03}"))).await.unwrap();
         }
         tx.commit().await.unwrap();
-        let notebook = Arc::new(Notebook::default());
-        assert_eq!(deliver_due(&db.store, &[notebook.clone()]).await.unwrap(), 600);
+        let (notebook, sinks) = notebook();
+        assert_eq!(deliver_due(&db.store, &sinks).await.unwrap(), 600);
         let seen = notebook.of("v3");
         assert!(seen.is_sorted() && seen.len() == 86, "{} in order", seen.len());
     }

@@ -1,6 +1,6 @@
 //! A database for one test, on either engine, and [`both_databases!`]: one test body over both.
 
-use std::future::Future;
+use std::{future::Future, sync::Arc};
 
 use stowage::store::{Durability, Store, StoreOptions};
 use tempfile::TempDir;
@@ -11,12 +11,13 @@ use crate::postgres;
 pub struct Db {
     pub store: Store,
     pub options: StoreOptions,
-    place: Place,
+    place: Arc<Place>,
 }
 
-enum Place {
-    Sqlite(#[expect(dead_code, reason = "removed when dropped")] TempDir),
-    Postgres(#[expect(dead_code, reason = "dropped with it")] postgres::Database),
+/// Where a database lies; removed when dropped.
+pub enum Place {
+    Sqlite(TempDir),
+    Postgres(postgres::Database),
 }
 
 impl Db {
@@ -26,18 +27,23 @@ impl Db {
         let options = StoreOptions { durability: Durability::Process, ..StoreOptions::new(url) };
         let store = Store::open(&options).await.unwrap();
         store.migrate().await.unwrap();
-        Self { store, options, place: Place::Sqlite(folder) }
+        Self { store, options, place: Arc::new(Place::Sqlite(folder)) }
     }
 
     pub async fn postgres() -> Self {
         let database = postgres::database().await;
         let options = StoreOptions { max_connections: 24, ..StoreOptions::new(database.url.clone()) };
         let store = Store::open(&options).await.unwrap();
-        Self { store, options, place: Place::Postgres(database) }
+        Self { store, options, place: Arc::new(Place::Postgres(database)) }
     }
 
     pub fn is_postgres(&self) -> bool {
-        matches!(self.place, Place::Postgres(_))
+        matches!(*self.place, Place::Postgres(_))
+    }
+
+    /// What keeps the database: an `async` block that uses some fields of a [`Db`] does not keep the others.
+    pub fn place(&self) -> Arc<Place> {
+        Arc::clone(&self.place)
     }
 
     /// The same database as another process would see it: other connections. PostgreSQL only: a SQLite file has one process.
@@ -62,14 +68,18 @@ pub fn is_wanted(name: &str) -> bool {
 /// Runs a test body on SQLite.
 pub async fn on_sqlite<F: Future<Output = ()>>(body: impl FnOnce(Db) -> F) {
     if is_wanted("sqlite") {
-        body(Db::sqlite().await).await;
+        let db = Db::sqlite().await;
+        let _place = db.place();
+        body(db).await;
     }
 }
 
 /// Runs a test body on PostgreSQL.
 pub async fn on_postgres<F: Future<Output = ()>>(body: impl FnOnce(Db) -> F) {
     if is_wanted("postgres") {
-        body(Db::postgres().await).await;
+        let db = Db::postgres().await;
+        let _place = db.place();
+        body(db).await;
     }
 }
 

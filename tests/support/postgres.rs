@@ -206,7 +206,9 @@ fn guard(home: &Path, programs: &Path, runner: i32, account: Option<(u32, u32)>)
     if let Some((uid, gid)) = account {
         command.uid(uid).gid(gid);
     }
-    command.spawn().expect("setsid and sh start");
+    // ends after us, or while we live; then the thread takes its last word
+    let mut guard = command.spawn().expect("setsid and sh start");
+    std::thread::spawn(move || guard.wait());
 }
 
 /// The folder with initdb and pg_ctl, the newest version if there are several.

@@ -43,6 +43,11 @@ impl<A> JobContext<A> {
         &self.held
     }
 
+    /// The queue the job came from, for follow-up jobs.
+    pub fn queue(&self) -> &Jobs {
+        &self.jobs
+    }
+
     /// Writes the job's end into `tx`, which holds what the task wants to be true with it, and commits. Whoever waits is told.
     ///
     /// # Errors

@@ -22,6 +22,7 @@ pub(super) async fn run(jobs: Jobs) {
         if let Err(e) = claim_all(&jobs).await {
             tracing::warn!(error = %e, "cannot claim jobs; trying again");
             tokio::time::sleep(Duration::from_millis(200)).await;
+            jobs.wake();
         }
     }
 }

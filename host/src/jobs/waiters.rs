@@ -14,7 +14,10 @@ use tokio::{sync::broadcast, time::Instant};
 use super::{JobFault, JobResult, Jobs};
 use crate::{
     error::{Error, Kind},
-    store::{StoreResult, sql::jobs::JobEnd},
+    store::{
+        StoreResult,
+        sql::jobs::{CHANNEL, JobEnd},
+    },
 };
 
 /// The deadline passed; the job goes on.
@@ -133,6 +136,12 @@ impl Jobs {
                 }
                 let mut tx = self.inner.store.begin().await?;
                 let open = tx.await_job(id).await?;
+                if worker.is_none() {
+                    // a claim that came by while we held the row has skipped it
+                    tx.notify(CHANNEL, "").await?;
+                    let jobs = self.clone();
+                    tx.after_commit(move || jobs.wake());
+                }
                 tx.commit().await?;
                 *announced = true;
                 if open {

@@ -109,6 +109,14 @@ pub enum JobEnd {
     Ended(JobResult),
 }
 
+#[derive(sqlx::FromRow)]
+struct EndRow {
+    state: String,
+    worker: Option<String>,
+    outcome: Option<String>,
+    result: Option<String>,
+}
+
 /// A row of `GET /stowage/v1/jobs`.
 #[derive(Debug, Clone, serde::Serialize, sqlx::FromRow)]
 pub struct JobRow {
@@ -171,9 +179,8 @@ impl Store {
     /// Whether and how a job has ended.
     pub async fn job_end(&self, id: &str) -> StoreResult<JobEnd> {
         let sql = "SELECT state, worker, outcome, result FROM jobs WHERE id = $1";
-        let row: Option<(String, Option<String>, Option<String>, Option<String>)> =
-            on_read!(self, p => sqlx::query_as(sql).bind(id).fetch_optional(p).await?);
-        let Some((state, worker, outcome, result)) = row else { return Ok(JobEnd::Gone) };
+        let row: Option<EndRow> = on_read!(self, p => sqlx::query_as(sql).bind(id).fetch_optional(p).await?);
+        let Some(EndRow { state, worker, outcome, result }) = row else { return Ok(JobEnd::Gone) };
         if state != "done" {
             return Ok(JobEnd::Unfinished { worker });
         }
