@@ -1,1 +1,10 @@
-//! Suite `crash`.
+//! Suite `crash`: the real process is killed, stopped and continued while it works on an array outside of it.
+//!
+//! What the service says afterwards is compared with what the array holds, never with its own database. True at the end of
+//! every test: no job is left, no resource is in a transitional state, the array has the objects of the resources that
+//! exist and no others.
+
+mod kill;
+mod lost_answer;
+mod paused_worker;
+mod world;

@@ -99,7 +99,15 @@ impl Process {
     }
     fn write_config(&self) {
         fs::create_dir_all(&self.config.state_dir).unwrap();
+        // a URL is written with its password hidden; the tests' own has none
         fs::write(self.config_file(), toml::to_string(&self.config).unwrap()).unwrap();
+    }
+
+    /// Another command of the binary with this process's configuration.
+    pub fn command(&self) -> Command {
+        let mut command = command(self.dir.path());
+        command.arg("--config").arg(self.config_file());
+        command
     }
 
     /// Starts the process without waiting for anything.
@@ -108,9 +116,7 @@ impl Process {
         self.starts += 1;
         let log = File::create(self.log_file(self.starts)).unwrap();
         let out = File::create(self.dir.path().join(format!("out-{}.txt", self.starts))).unwrap();
-        let mut command = command(self.dir.path());
-        command.arg("--config").arg(self.config_file()).arg("serve").stdout(out).stderr(log);
-        self.child = Some(command.spawn().unwrap());
+        self.child = Some(self.command().arg("serve").stdout(out).stderr(log).spawn().unwrap());
     }
     fn log_file(&self, start: usize) -> PathBuf {
         self.dir.path().join(format!("log-{start}.txt"))

@@ -1,10 +1,10 @@
 //! `stowage serve`
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use stowage::{
     app::App,
     config::{IdentityMode, Live},
-    serve::{self, signals},
+    serve::{self, signals::Signals},
     telemetry,
 };
 
@@ -13,10 +13,11 @@ use super::{SourceArgs, line};
 pub async fn serve(args: &SourceArgs) -> Result<()> {
     let (config, source) = args.load()?;
     let log = telemetry::log::start(&config.log);
+    let mut signals = Signals::install().context("cannot handle signals")?;
     let live = Live::new(config, source);
     let running = serve::start(live.clone(), Some(log)).await?;
     welcome(&running.app);
-    signals::until_stop(&live).await?;
+    signals.until_stop(&live).await;
     running.stop().await;
     Ok(())
 }

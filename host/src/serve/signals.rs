@@ -1,28 +1,39 @@
 //! SIGTERM and SIGINT end the process in order, SIGHUP reloads the configuration.
 
-use tokio::signal::unix::{SignalKind, signal};
+use std::io;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::config::Live;
 
-/// Returns when the process is asked to end. SIGHUP is handled meanwhile.
-///
-/// # Errors
-/// When the process may not have signal handlers.
-pub async fn until_stop(live: &Live) -> std::io::Result<()> {
-    let mut term = signal(SignalKind::terminate())?;
-    let mut int = signal(SignalKind::interrupt())?;
-    let mut hup = signal(SignalKind::hangup())?;
-    loop {
-        tokio::select! {
-            _ = term.recv() => {
-                tracing::info!("SIGTERM: stopping");
-                return Ok(());
+/// The handlers. Install them before anything else: until then each of these signals kills the process.
+pub struct Signals {
+    term: Signal,
+    int: Signal,
+    hup: Signal,
+}
+
+impl Signals {
+    /// # Errors
+    /// When the process may not have signal handlers.
+    pub fn install() -> io::Result<Self> {
+        Ok(Self { term: signal(SignalKind::terminate())?, int: signal(SignalKind::interrupt())?, hup: signal(SignalKind::hangup())? })
+    }
+
+    /// Returns when the process is asked to end, at once if it was already. SIGHUP is handled meanwhile.
+    pub async fn until_stop(&mut self, live: &Live) {
+        loop {
+            tokio::select! {
+                _ = self.term.recv() => {
+                    tracing::info!("SIGTERM: stopping");
+                    return;
+                }
+                _ = self.int.recv() => {
+                    tracing::info!("SIGINT: stopping");
+                    return;
+                }
+                _ = self.hup.recv() => super::reload::now(live, "SIGHUP"),
             }
-            _ = int.recv() => {
-                tracing::info!("SIGINT: stopping");
-                return Ok(());
-            }
-            _ = hup.recv() => super::reload::now(live, "SIGHUP"),
         }
     }
 }
