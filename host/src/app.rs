@@ -17,8 +17,9 @@ use crate::{
     error::{Error, Kind},
     jobs::{Jobs, JobsOptions, task},
     policy::Policy,
-    reconcile::Reconcilers,
+    reconcile::{Reconcilers, forget_placements::ForgetPlacements, stats::Stats},
     serve::{Addresses, ServeError},
+    service,
     service::volume_type,
     store::Store,
     telemetry::{
@@ -110,13 +111,19 @@ impl App {
         telemetry::health::watch_database(self, stop.clone());
         self.apply_limits(&self.config.get());
         self.jobs.start(self, task::registry()).await?;
+        service::backend::configure(&self.store, &self.config.get()).await.map_err(ServeError::Store)?;
         self.reconcilers.start_builtin(&self.store, &self.jobs);
+        self.reconcilers.start(&self.jobs, Arc::new(Stats::new(self)));
+        self.reconcilers.start(&self.jobs, Arc::new(ForgetPlacements::new(self)));
         Ok(())
     }
 
     /// Hands a changed configuration to the parts that keep something made from it. The others read `config` at each use.
     pub async fn apply(self: &Arc<Self>, config: &Config) {
         self.apply_limits(config);
+        if let Err(e) = service::backend::configure(&self.store, config).await {
+            tracing::error!(error = %e, "the changed back ends are not in the database; they follow with the next reload");
+        }
         match self.policy.reload(policy_file(config)) {
             Ok(()) => self.health.ok("policy"),
             Err(e) => {

@@ -9,6 +9,7 @@ mod pipeline;
 mod placing;
 mod races;
 mod reports;
+mod shared_targets;
 mod spec_match;
 mod spec_validate;
 mod world;

@@ -6,7 +6,9 @@
 
 pub mod dead_workers;
 pub mod deliver;
+pub mod forget_placements;
 pub mod purge;
+pub mod stats;
 
 use std::{
     collections::BTreeMap,

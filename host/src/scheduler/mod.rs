@@ -10,6 +10,7 @@
 //! so that the explanation is kept.
 
 pub mod capacity;
+pub mod dictionary;
 pub mod explain;
 pub mod filters;
 pub mod place;

@@ -4,6 +4,7 @@
 //! owns the new state, the quota and the event. On a refusal nothing was written.
 
 pub mod attachment;
+pub mod backend;
 pub mod page;
 pub mod refusal;
 pub mod volume;

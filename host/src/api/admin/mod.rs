@@ -1,17 +1,19 @@
 //! Our own API, `/stowage/v1`: what an operator asks about drivers, back ends and jobs. Role `admin` only; health and
 //! metrics are open to whoever reaches the listener.
 
+mod backends;
 mod config;
 mod health;
 mod jobs;
 mod loops;
+mod placements;
 
 use super::{request::ApiRequest, route::Route};
 use crate::error::{Error, Result};
 
 /// Every row of the admin API.
 pub fn routes() -> Vec<Route> {
-    [health::ROUTES, jobs::ROUTES, loops::ROUTES, config::ROUTES].concat()
+    [health::ROUTES, jobs::ROUTES, loops::ROUTES, config::ROUTES, backends::ROUTES, placements::ROUTES].concat()
 }
 
 /// What the rows' `policy` says.

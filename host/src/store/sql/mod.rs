@@ -19,4 +19,5 @@ pub mod volume_list;
 pub mod volume_metadata;
 pub mod volume_types;
 pub mod volumes;
+pub mod volumes_shared_targets;
 pub mod workers;

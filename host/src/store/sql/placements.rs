@@ -12,6 +12,9 @@ use crate::{
 /// Decisions kept for one resource, the newest.
 pub const KEPT_PER_RESOURCE: i64 = 8;
 
+/// Decisions kept in all, the newest.
+const KEPT: i64 = 200_000;
+
 /// A decision.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct PlacementRow {
@@ -37,6 +40,15 @@ impl Store {
         let sql = "SELECT id, resource_id, resource_kind, operation, project_id, request_id, size_gib, pool, limit_kind, detail, created_at \
                    FROM placements WHERE resource_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2";
         Ok(on_read!(self, p => sqlx::query_as(sql).bind(resource_id).bind(KEPT_PER_RESOURCE).fetch_all(p).await?))
+    }
+}
+
+impl Store {
+    /// Decisions older than this are beyond the number that is kept; 0 while there are fewer.
+    pub async fn placements_cutoff(&self) -> StoreResult<Micros> {
+        let sql = "SELECT created_at FROM placements ORDER BY created_at DESC LIMIT 1 OFFSET $1";
+        let last: Option<(Micros,)> = on_read!(self, p => sqlx::query_as(sql).bind(KEPT).fetch_optional(p).await?);
+        Ok(last.map_or(0, |(at,)| at))
     }
 }
 

@@ -1,0 +1,225 @@
+//! Asks every back end what it can do and how much room it has, and stores the answer with the moment the call began.
+//!
+//! Each back end is asked on its own, so that a slow or hanging one delays none of the others; of several processes one
+//! asks at a time, except right after a start, a swap or a change of configuration, when each asks at once. A back end that
+//! answers is up; one that refuses or misbehaves is down with the reason at once; one whose array does not answer goes
+//! down with the third failure in a row. After a report that changes what volumes carry (`shared_targets`), and at start,
+//! the volumes follow. On failure the last figures stay, and the back end is asked again soon.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use rand::Rng;
+
+use super::Reconciler;
+use crate::{
+    app::App,
+    driver::{Call, DriverError, ErrorKind},
+    error::Result,
+    scheduler::{ReportStored, dictionary},
+    service::volume::follow,
+    store::{StoreError, StoreResult, sql::pools::PoolRow},
+};
+
+/// The loop's name, for `Reconcilers::kick`.
+pub const NAME: &str = "stats";
+
+/// Failures in a row of an array that does not answer, before its back end counts as down.
+const PATIENCE: u32 = 3;
+/// The wait after a failure.
+const AFTER_FAILURE: Duration = Duration::from_secs(5);
+
+/// The loop. Cheap to clone.
+#[derive(Clone)]
+pub struct Stats {
+    app: Weak<App>,
+    turns: Arc<Mutex<HashMap<String, Turn>>>,
+}
+
+/// How a back end stands with this process.
+struct Turn {
+    due: Instant,
+    running: bool,
+    /// Asked for while it was running.
+    again: bool,
+    failures: u32,
+    /// This process has not asked since its start, the last swap or change: it asks whoever else does.
+    fresh: bool,
+}
+
+impl Turn {
+    fn now() -> Self {
+        Self { due: Instant::now(), running: false, again: false, failures: 0, fresh: true }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("{0}")]
+    Driver(#[from] DriverError),
+    #[error("store: {0}")]
+    Store(#[from] StoreError),
+}
+
+impl Stats {
+    pub fn new(app: &Arc<App>) -> Self {
+        Self { app: Arc::downgrade(app), turns: Arc::default() }
+    }
+
+    /// Asks this back end soon, whoever's turn it is.
+    pub fn soon(&self, host: &str) {
+        {
+            let mut turns = self.turns();
+            let turn = turns.entry(host.to_owned()).or_insert_with(Turn::now);
+            turn.due = Instant::now();
+            turn.fresh = true;
+            turn.again = turn.running;
+        }
+        if let Some(app) = self.app.upgrade() {
+            app.reconcilers.kick(NAME);
+        }
+    }
+
+    fn turns(&self) -> MutexGuard<'_, HashMap<String, Turn>> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The back ends to be asked now, marked as running: (host, whoever's turn it is).
+    fn take_due(&self, hosts: &[String]) -> Vec<(String, bool)> {
+        let mut turns = self.turns();
+        turns.retain(|host, turn| turn.running || hosts.contains(host));
+        let now = Instant::now();
+        let mut due = Vec::new();
+        for host in hosts {
+            let turn = turns.entry(host.clone()).or_insert_with(Turn::now);
+            if !turn.running && turn.due <= now {
+                turn.running = true;
+                due.push((host.clone(), turn.fresh));
+            }
+        }
+        due
+    }
+
+    /// One back end's turn, from asking to the next due time.
+    async fn one(self, app: Arc<App>, host: String, fresh: bool) {
+        let interval = app.config.get().scheduler.report_interval;
+        let outcome = self.ask(&app, &host, fresh, interval).await;
+        let failures = {
+            let mut turns = self.turns();
+            let Some(turn) = turns.get_mut(&host) else { return };
+            turn.running = false;
+            turn.failures = if outcome.is_ok() { 0 } else { turn.failures + 1 };
+            let pause = if outcome.is_ok() { interval } else { AFTER_FAILURE.min(interval) };
+            turn.due = Instant::now() + pause.mul_f64(rand::rng().random_range(0.9..1.1));
+            if turn.again {
+                turn.again = false;
+                turn.due = Instant::now();
+            } else if outcome.is_ok() {
+                turn.fresh = false;
+            }
+            turn.failures
+        };
+        if let Err(failure) = outcome {
+            failed(&app, &host, &failure, failures).await;
+        }
+    }
+
+    async fn ask(&self, app: &Arc<App>, host: &str, fresh: bool, interval: Duration) -> Result<(), Failure> {
+        if !take_turn(app, host, interval).await? && !fresh {
+            return Ok(());
+        }
+        let backend = app.drivers.backend(host)?;
+        let began_at = app.store.now().await?;
+        let call = Call::internal(format!("report:{host}"), backend.config.grants.call_timeout);
+        let timed = backend.refresh(&call).await?;
+        let report = dictionary::stored(&backend, &timed.report, began_at, &app.config.get().scheduler);
+        let mut tx = app.store.begin().await?;
+        tx.shared_targets_at_least(host, report.shared_targets).await?;
+        let stored = tx.store_report(&report).await?;
+        tx.commit().await?;
+        metrics::counter!("stowage_reports_total", "backend" => host.to_owned(), "outcome" => "ok").increment(1);
+        for pool in app.store.pools_of(host).await? {
+            show(&pool);
+        }
+        let ReportStored::Stored { shared_targets_before } = stored else { return Ok(()) };
+        // the less safe way, and what else volumes show of their back end
+        if fresh || shared_targets_before != Some(report.shared_targets) {
+            let changed = follow::follow(app, host).await?;
+            if changed > 0 {
+                tracing::info!(backend = host, volumes = changed, "the volumes follow what their back end reports");
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn take_turn(app: &App, host: &str, interval: Duration) -> StoreResult<bool> {
+    let mut tx = app.store.begin().await?;
+    let mine = tx.take_report_turn(host, interval).await?;
+    tx.commit().await?;
+    Ok(mine)
+}
+
+/// A report that did not come.
+async fn failed(app: &App, host: &str, failure: &Failure, failures: u32) {
+    metrics::counter!("stowage_reports_total", "backend" => host.to_owned(), "outcome" => "failed").increment(1);
+    let Failure::Driver(error) = failure else {
+        tracing::warn!(backend = host, error = %failure, "a report could not be stored; the back end is asked again");
+        return;
+    };
+    tracing::warn!(backend = host, %error, failures, "the back end did not report");
+    // an array that is busy or slow for once keeps its volumes placeable; everything else will not go away by itself
+    let passing = matches!(error.kind, ErrorKind::Transient | ErrorKind::Busy | ErrorKind::Deadline | ErrorKind::LeaseLost);
+    if passing && failures < PATIENCE {
+        return;
+    }
+    if let Err(e) = mark_down(app, host, &error.to_string()).await {
+        tracing::warn!(backend = host, error = %e, "the back end could not be marked as down");
+    }
+}
+
+async fn mark_down(app: &App, host: &str, reason: &str) -> StoreResult<()> {
+    let mut tx = app.store.begin().await?;
+    tx.mark_backend_down(host, reason).await?;
+    tx.commit().await
+}
+
+fn show(pool: &PoolRow) {
+    #[expect(clippy::cast_precision_loss, reason = "sizes stay far below 2^52 GiB")]
+    let float = |gib: i64| gib as f64;
+    let gauge = |kind: &'static str, value: f64| {
+        metrics::gauge!("stowage_pool_capacity_gib", "pool" => pool.name.clone(), "kind" => kind).set(value);
+    };
+    // infinite and unknown have no number to show
+    gauge("total", pool.total.gib().unwrap_or(f64::NAN));
+    gauge("free", pool.free.gib().unwrap_or(f64::NAN));
+    gauge("claimed", float(pool.claimed_gib));
+    gauge("allocated", float(pool.allocated_gib));
+    metrics::gauge!("stowage_pool_resources", "pool" => pool.name.clone()).set(float(pool.resources));
+}
+
+#[async_trait]
+impl Reconciler for Stats {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    /// How soon a back end that has come due is seen; each has its own interval.
+    fn every(&self) -> Duration {
+        Duration::from_millis(500)
+    }
+
+    async fn run(&self) -> Result<String> {
+        let Some(app) = self.app.upgrade() else { return Ok(String::new()) };
+        let config = app.config.get();
+        let hosts: Vec<String> = config.backends.iter().map(|b| config.backend_host(&b.name)).collect();
+        for (host, fresh) in self.take_due(&hosts) {
+            tokio::spawn(self.clone().one(Arc::clone(&app), host, fresh));
+        }
+        Ok(String::new())
+    }
+}

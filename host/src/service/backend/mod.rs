@@ -1,0 +1,9 @@
+//! Back ends as operators see and switch them.
+
+mod configure;
+mod list;
+mod switch;
+
+pub use configure::configure;
+pub use list::{BackendView, PoolView, list};
+pub use switch::{disable, enable, freeze, thaw};
