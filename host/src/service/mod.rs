@@ -5,7 +5,11 @@
 
 pub mod attachment;
 pub mod backend;
+pub mod block_service;
+pub mod message;
 pub mod page;
+pub mod pool;
+pub mod quota;
 pub mod refusal;
 pub mod volume;
 pub mod volume_metadata;

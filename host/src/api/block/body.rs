@@ -66,6 +66,10 @@ impl<'a> Members<'a> {
     pub fn has(&self, key: &str) -> bool {
         self.map.contains_key(key)
     }
+    /// Every member.
+    pub fn iter(&self) -> impl Iterator<Item = (&'a String, &'a Value)> + use<'a> {
+        self.map.iter()
+    }
     /// The member as it is.
     pub fn get(&self, key: &str) -> Option<&'a Value> {
         self.map.get(key)

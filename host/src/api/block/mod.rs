@@ -2,8 +2,13 @@
 
 pub mod attachments;
 pub mod body;
+pub mod discovery;
 pub mod fields;
+pub mod messages;
 pub mod paging;
+pub mod quotas;
+pub mod scheduling;
+pub mod services;
 pub mod types;
 pub mod views;
 pub mod volume_metadata;
@@ -13,5 +18,16 @@ use super::route::Route;
 
 /// Every route of the block API.
 pub fn routes() -> Vec<Route> {
-    [volumes::ROUTES, volume_metadata::ROUTES, types::ROUTES, attachments::ROUTES].concat()
+    [
+        volumes::ROUTES,
+        volume_metadata::ROUTES,
+        types::ROUTES,
+        attachments::ROUTES,
+        services::ROUTES,
+        scheduling::ROUTES,
+        quotas::ROUTES,
+        messages::ROUTES,
+        discovery::ROUTES,
+    ]
+    .concat()
 }

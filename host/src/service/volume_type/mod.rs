@@ -78,7 +78,7 @@ fn check_specs(specs: &[(String, String)]) -> Result<()> {
                 "The value of extra spec {key} must have at most 255 characters, none of them NUL."
             )));
         }
-        spec_match::validate(key, value).map_err(|why| refusal::invalid_input(format!("Extra spec {key}: {why}")))?;
+        spec_match::validate(key, value).map_err(refusal::invalid_input)?;
     }
     Ok(())
 }

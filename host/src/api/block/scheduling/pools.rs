@@ -1,0 +1,41 @@
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::{
+    api::{filter::boolean, reply::Reply, request::ApiRequest},
+    error::{Error, Result},
+    scheduler::PoolRow,
+    service::pool,
+};
+
+pub async fn pools(req: ApiRequest) -> Result<Reply> {
+    let minor = req.ctx.microversion;
+    let detail = match req.query_value("detail") {
+        None => false,
+        Some(text) => boolean(text).ok_or_else(|| Error::invalid(format!("Value '{text:.64}' for 'detail' is not a boolean.")))?,
+    };
+    let known = |key: &str| key == "detail" || (key == "name" && minor >= 28) || (key == "volume_type" && minor >= 35);
+    // the one list whose filters are checked for admins, too
+    if minor >= 31
+        && let Some((key, _)) = req.query.iter().find(|(k, _)| !known(k))
+    {
+        return Err(Error::invalid(format!("Invalid filters {key:.80} are found in query options.")));
+    }
+    let value = |key: &str| req.query_value(key).filter(|_| known(key));
+    let found = pool::list(&req.app, &req.ctx, value("name"), value("volume_type")).await?;
+    let shown: Vec<Value> = found.iter().map(|p| render(p, detail)).collect();
+    Reply::json(StatusCode::OK, &json!({ "pools": shown }))
+}
+
+fn render(pool: &PoolRow, detail: bool) -> Value {
+    if !detail {
+        return json!({ "name": pool.name });
+    }
+    let mut capabilities = pool.capabilities();
+    // drivers and matching know every spelling, clients read one
+    if let Some(Value::Array(spellings)) = capabilities.get("storage_protocol") {
+        let first = spellings.first().cloned().unwrap_or(Value::Null);
+        capabilities.insert("storage_protocol".to_owned(), first);
+    }
+    json!({ "name": pool.name, "capabilities": capabilities })
+}

@@ -1,0 +1,46 @@
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::{
+    api::{reply::Reply, request::ApiRequest},
+    clock::{self, api_text},
+    error::Result,
+    service::block_service::list::{self, Service},
+};
+
+pub async fn list(req: ApiRequest) -> Result<Reply> {
+    let binary = req.query_value("binary").or_else(|| req.query_value("service"));
+    let found = list::list(&req.app, &req.ctx, req.query_value("host"), binary).await?;
+    let shown: Vec<Value> = found.iter().map(|s| render(s, req.ctx.microversion)).collect();
+    Reply::json(StatusCode::OK, &json!({ "services": shown }))
+}
+
+fn render(service: &Service, minor: u16) -> Value {
+    let state = |up| if up { "up" } else { "down" };
+    let up = service.is_up();
+    let mut shown = match service {
+        Service::Scheduler { host, zone } => json!({
+            "binary": service.binary(), "host": host, "zone": zone, "status": "enabled", "state": state(up),
+            "updated_at": api_text(clock::now()), "disabled_reason": null,
+        }),
+        Service::Volume(row) => json!({
+            "binary": service.binary(),
+            "host": row.host,
+            "zone": row.availability_zone,
+            "status": if row.enabled { "enabled" } else { "disabled" },
+            "state": state(up),
+            "updated_at": api_text(row.reported_at.unwrap_or(row.updated_at)),
+            "disabled_reason": row.disabled_reason,
+            "replication_status": "disabled",
+            "active_backend_id": null,
+            "frozen": row.frozen,
+        }),
+    };
+    if minor >= 7 {
+        shown["cluster"] = Value::Null;
+    }
+    if minor >= 49 && matches!(service, Service::Volume(_)) {
+        shown["backend_state"] = json!(state(up));
+    }
+    shown
+}

@@ -1,0 +1,38 @@
+//! `PUT /os-services/enable`, `/disable`, `/disable-log-reason`, `/freeze`, `/thaw`: they do what they answer.
+
+use crate::{
+    app::App,
+    context::RequestContext,
+    error::{Error, Result},
+    policy::Target,
+    service::block_service::VOLUME,
+};
+
+/// Enables or disables the back end `host`.
+///
+/// # Errors
+/// 403, 404 for an unknown host or binary.
+pub async fn enable(app: &App, ctx: &RequestContext, host: &str, binary: &str, enabled: bool, reason: Option<&str>) -> Result<()> {
+    app.policy.check(ctx, "volume_extension:services:update", &Target::own(ctx))?;
+    if binary != VOLUME {
+        return Err(Error::not_found(format!("Could not find binary {binary:.255} on host {host:.255}.")));
+    }
+    let mut tx = app.store.begin().await?;
+    if !tx.set_backend_enabled(host, enabled, reason).await? {
+        return Err(Error::not_found(format!("Could not find binary {binary:.255} on host {host:.255}.")));
+    }
+    Ok(tx.commit().await?)
+}
+
+/// Freezes or thaws the back end `host`: a frozen one is given nothing new.
+///
+/// # Errors
+/// 403, 404.
+pub async fn freeze(app: &App, ctx: &RequestContext, host: &str, frozen: bool) -> Result<()> {
+    app.policy.check(ctx, if frozen { "volume:freeze_host" } else { "volume:thaw_host" }, &Target::own(ctx))?;
+    let mut tx = app.store.begin().await?;
+    if !tx.set_backend_frozen(host, frozen).await? {
+        return Err(Error::not_found(format!("Could not find service for host {host:.255}.")));
+    }
+    Ok(tx.commit().await?)
+}
