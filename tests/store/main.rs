@@ -2,6 +2,9 @@
 //! body runs on both ([`support::both_databases!`]).
 
 mod dialect;
+mod driver_blobs;
+mod driver_kv;
+mod driver_locks;
 mod jobs;
 mod messages;
 mod migrate;

@@ -37,8 +37,8 @@ pub struct Authority {
 /// Why an allow-list entry is not one.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BadAuthority {
-    #[error("`{0}` has no port: write `host:port`, for example `array.example:443`")]
-    NoPort(String),
+    #[error("`{0}` has no usable port: write `host:port`, for example `array.example:443`")]
+    Port(String),
     #[error("`{0}` is a URL: write only its `host:port`")]
     Url(String),
     #[error("`{0}` is a pattern: list each `host:port` by itself")]
@@ -77,7 +77,7 @@ impl fmt::Display for Authority {
 impl FromStr for Authority {
     type Err = BadAuthority;
 
-    /// Parses an allow-list entry. Odd spellings of addresses (decimal, octal, hexadecimal) are refused rather than guessed.
+    /// Parses an allow-list entry, `host:port` or `host` for port 443. Odd spellings of addresses (decimal, octal, hexadecimal) are refused rather than guessed.
     fn from_str(text: &str) -> Result<Self, BadAuthority> {
         let owned = || text.to_owned();
         if text.contains("://") || text.contains('@') {
@@ -86,8 +86,7 @@ impl FromStr for Authority {
         if text.contains('*') || text.contains('/') {
             return Err(BadAuthority::Pattern(owned()));
         }
-        let (host, port) = text.rsplit_once(':').ok_or_else(|| BadAuthority::NoPort(owned()))?;
-        let port: u16 = port.parse().ok().filter(|p| *p != 0).ok_or_else(|| BadAuthority::NoPort(owned()))?;
+        let (host, port) = split_port(text).ok_or_else(|| BadAuthority::Port(owned()))?;
         if let Some(inner) = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')) {
             let address: Ipv6Addr = inner.parse().map_err(|_| BadAuthority::Host(owned()))?;
             return Ok(Self { host: Destination::Address(IpAddr::V6(address).to_canonical()), port });
@@ -100,6 +99,16 @@ impl FromStr for Authority {
             _ => Err(BadAuthority::Host(owned())),
         }
     }
+}
+
+/// Host and port; without a port it is that of https.
+fn split_port(text: &str) -> Option<(&str, u16)> {
+    let host_only = (text.starts_with('[') && text.ends_with(']')) || !text.contains(':');
+    if host_only {
+        return Some((text, 443));
+    }
+    let (host, port) = text.rsplit_once(':')?;
+    Some((host, port.parse().ok().filter(|p| *p != 0)?))
 }
 
 fn plain_name(name: &str) -> String {

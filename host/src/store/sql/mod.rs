@@ -7,6 +7,7 @@ pub mod capacity_claims;
 pub mod driver_blobs;
 pub mod driver_kv;
 pub mod driver_locks;
+pub mod driver_uses;
 pub mod jobs;
 pub mod messages;
 pub mod outbox;
