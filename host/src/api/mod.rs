@@ -11,6 +11,7 @@ pub mod body;
 pub mod dispatch;
 pub mod fault;
 pub mod filter;
+pub mod identity;
 pub mod microversion;
 pub mod page;
 pub mod reply;

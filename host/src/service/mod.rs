@@ -7,6 +7,7 @@ pub mod attachment;
 pub mod backend;
 pub mod block_service;
 pub mod message;
+pub mod identity;
 pub mod page;
 pub mod pool;
 pub mod quota;
