@@ -18,12 +18,12 @@ use crate::{
     reconcile::{Reconcilers, forget_placements::ForgetPlacements, stats::Stats},
     serve::{Addresses, ServeError},
     service,
-    service::volume_type,
     service::identity::{
         Identity,
         bootstrap::{self, Bootstrapped},
         catalog::{self, ServiceCatalog},
     },
+    service::volume_type,
     store::Store,
     telemetry::{
         self,

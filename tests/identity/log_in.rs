@@ -36,7 +36,11 @@ async fn every_form_of_naming_user_and_project_logs_in() {
         json!({"name": login.user_name, "domain": {"id": "default"}}),
         json!({"name": login.user_name, "domain": {"name": "Default"}}),
     ];
-    let projects = [json!({"id": login.project_id}), json!({"name": "one", "domain": {"name": "Default"}}), json!({"name": "one", "domain": {"id": "default"}})];
+    let projects = [
+        json!({"id": login.project_id}),
+        json!({"name": "one", "domain": {"name": "Default"}}),
+        json!({"name": "one", "domain": {"id": "default"}}),
+    ];
     for mut user in users {
         user["password"] = json!(login.password);
         for project in &projects {
@@ -52,7 +56,9 @@ async fn an_unscoped_token_shows_neither_roles_nor_catalog() {
     let app = TestApp::without_backends().await;
     for scope in [json!(null), json!("unscoped"), json!({"unscoped": {}})] {
         let token = log_in(&app, Persona::Member, scope).await.expect(201);
-        assert!(token["token"].get("roles").is_none() && token["token"].get("catalog").is_none() && token["token"].get("project").is_none());
+        assert!(
+            token["token"].get("roles").is_none() && token["token"].get("catalog").is_none() && token["token"].get("project").is_none()
+        );
     }
 }
 
@@ -113,7 +119,8 @@ async fn every_reason_for_a_refusal_reads_the_same() {
         by_password(&user, "secret", json!({"project": {"name": "x", "domain": {"name": "no such domain"}}})),
         by_token("no-such-token", json!({"project": {"id": project}})),
     ];
-    let expected = json!({"error": {"code": 401, "title": "Unauthorized", "message": "The request you have made requires authentication."}});
+    let expected =
+        json!({"error": {"code": 401, "title": "Unauthorized", "message": "The request you have made requires authentication."}});
     for body in attempts {
         let answer = anonymous.post("/auth/tokens", body.clone()).await;
         assert_eq!(answer.expect(401), expected, "{body}");

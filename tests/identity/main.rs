@@ -38,7 +38,8 @@ pub fn token_of(answer: &Answer) -> String {
 
 /// A new user with the role `member` on a new project: (user id, project id).
 pub async fn member(admin: &Client, name: &str) -> (String, String) {
-    let project = admin.post("/projects", json!({"project": {"name": name}})).await.expect(201)["project"]["id"].as_str().unwrap().to_owned();
+    let project =
+        admin.post("/projects", json!({"project": {"name": name}})).await.expect(201)["project"]["id"].as_str().unwrap().to_owned();
     let user = json!({"user": {"name": name, "password": "secret"}});
     let user = admin.post("/users", user).await.expect(201)["user"]["id"].as_str().unwrap().to_owned();
     let role = role(admin, "member").await;

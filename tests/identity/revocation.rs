@@ -110,7 +110,9 @@ async fn others_tokens_are_shown_to_administrators_and_services_only() {
     let app = TestApp::without_backends().await;
     let personas = app.personas().await;
     let subject = personas.login(Persona::Member).token.clone();
-    for (persona, status) in [(Persona::Admin, 200), (Persona::Service, 200), (Persona::Member, 200), (Persona::Stranger, 403), (Persona::Reader, 403)] {
+    for (persona, status) in
+        [(Persona::Admin, 200), (Persona::Service, 200), (Persona::Member, 200), (Persona::Stranger, 403), (Persona::Reader, 403)]
+    {
         let client = app.identity(persona).await.with_header("x-subject-token", &subject);
         client.get("/auth/tokens").await.expect(status);
         assert_eq!(client.send(Method::HEAD, "/auth/tokens", None).await.status, status);

@@ -109,7 +109,7 @@ async fn assignments(req: ApiRequest) -> Result<Reply> {
     let found = grants::assignments(&req.app, &req.ctx, &filter).await?;
     // there are no groups, so a list of a group's assignments is empty
     let found = if req.query_value("group.id").is_some() { Vec::new() } else { found };
-    let names = req.query_value("include_names").is_some() && flag(&req, "include_names")? != Some(false);
+    let names = flag(&req, "include_names")? == Some(true);
     let items = found.iter().map(|a| view(&req, a, names)).collect();
     Reply::json(StatusCode::OK, &views::collection(&req, "role_assignments", items))
 }

@@ -21,6 +21,9 @@ pub fn routes() -> Vec<Route> {
 /// A filter that is a yes or no.
 fn flag(req: &ApiRequest, key: &str) -> Result<Option<bool>> {
     let Some(text) = req.query_value(key) else { return Ok(None) };
+    if text.is_empty() {
+        return Ok(Some(true)); // a bare key, as Keystone takes it
+    }
     let value = super::filter::boolean(text)
         .ok_or_else(|| Error::invalid(format!("Invalid value for the query key '{key}': write true or false.")))?;
     Ok(Some(value))
