@@ -6,8 +6,8 @@
 pub mod attachment;
 pub mod backend;
 pub mod block_service;
-pub mod message;
 pub mod identity;
+pub mod message;
 pub mod page;
 pub mod pool;
 pub mod quota;
