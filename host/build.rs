@@ -1,4 +1,7 @@
-//! Rebuild triggers for what macros read, and the embedded memory driver.
+//! Rebuild triggers for what macros read, the contract as a table, and the embedded memory driver.
+
+#[path = "build/contract.rs"]
+mod contract;
 
 use std::{
     env, fs,
@@ -9,6 +12,7 @@ fn main() {
     println!("cargo:rerun-if-changed=../migrations/sqlite");
     println!("cargo:rerun-if-changed=../migrations/postgres");
     println!("cargo:rerun-if-changed=../wit");
+    contract::write();
     embed_memory_driver();
 }
 

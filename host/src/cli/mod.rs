@@ -61,10 +61,16 @@ enum Command {
     Driver(driver::Driver),
     /// Say what is wrong with the configuration, the database and the drivers, and what to do.
     Doctor,
+    /// What the service starts to compile a driver beside itself.
+    #[command(name = stowage::wasm::compile::SUBCOMMAND, hide = true)]
+    CompileComponent { input: PathBuf, output: PathBuf },
 }
 
 /// Runs the command to its end.
 pub fn run(cli: Cli) -> ExitCode {
+    if let Command::CompileComponent { input, output } = &cli.command {
+        return stowage::wasm::compile::child(input, output);
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(e) => {
@@ -79,6 +85,8 @@ pub fn run(cli: Cli) -> ExitCode {
             Command::Manage(command) => manage::manage(&cli.source, command).await,
             Command::Driver(command) => driver::driver(&cli.source, command).await,
             Command::Doctor => doctor::doctor(&cli.source).await,
+            // it needs no runtime and was done above
+            Command::CompileComponent { .. } => Ok(true),
         }
     });
     // what still runs on the blocking pool (a compiler, a password check) must not hold the process

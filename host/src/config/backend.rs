@@ -53,6 +53,8 @@ pub struct Grants {
     pub concurrency: usize,
     /// Most durable key-value data.
     pub kv_mib: u32,
+    /// The driver may read its secrets' text, for protocols where the host cannot write them into the request for it.
+    pub reveal_secrets: bool,
 }
 
 impl Default for BackendConfig {
@@ -80,6 +82,6 @@ impl BackendConfig {
 
 impl Default for Grants {
     fn default() -> Self {
-        Self { http: Vec::new(), memory_mib: 64, call_timeout: Duration::from_secs(60), concurrency: 16, kv_mib: 64 }
+        Self { http: Vec::new(), memory_mib: 64, call_timeout: Duration::from_secs(60), concurrency: 16, kv_mib: 64, reveal_secrets: false }
     }
 }

@@ -197,6 +197,11 @@ impl CapabilityReport {
                     return wrong(format!("pool {name:?}: {field} is not an amount"));
                 }
             }
+            if let (Capacity::Gib(total), Capacity::Gib(free)) = (pool.total, pool.free)
+                && free > total
+            {
+                return wrong(format!("pool {name:?}: {free} GiB are free of {total}"));
+            }
             if pool.provisioned_gib.is_some_and(|g| !g.is_finite() || g < 0.0) {
                 return wrong(format!("pool {name:?}: provisioned-gib is not an amount"));
             }
@@ -254,7 +259,18 @@ mod tests {
         negative.total = Capacity::Gib(-1.0);
         let mut smuggled = pool("a");
         smuggled.extra.insert("free-capacity-gb".into(), Value::Number(1e9));
-        for bad in [vec![], vec![pool("a"), pool("a")], vec![pool("a#b")], vec![pool("")], vec![nan], vec![negative], vec![smuggled]] {
+        let mut overfree = pool("a");
+        overfree.free = Capacity::Gib(10.5);
+        for bad in [
+            vec![overfree],
+            vec![],
+            vec![pool("a"), pool("a")],
+            vec![pool("a#b")],
+            vec![pool("")],
+            vec![nan],
+            vec![negative],
+            vec![smuggled],
+        ] {
             let refused = report(bad.clone()).check().unwrap_err();
             assert_eq!(refused.kind, super::super::ErrorKind::WrongAnswer, "{bad:?}");
         }

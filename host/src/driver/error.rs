@@ -41,6 +41,8 @@ pub enum ErrorKind {
     Deadline,
     /// It answered what it was not asked, too much, or what cannot be.
     WrongAnswer,
+    /// No slot was free for the call before its deadline. It was not begun.
+    Saturated,
     /// The back end failed too often and is being left alone.
     Quarantined,
     /// No such back end is loaded, or its driver did not load.
@@ -89,6 +91,7 @@ impl ErrorKind {
             Self::MemoryLimit => "memory_limit",
             Self::Deadline => "deadline",
             Self::WrongAnswer => "wrong_answer",
+            Self::Saturated => "saturated",
             Self::Quarantined => "quarantined",
             Self::NotLoaded => "not_loaded",
             Self::NotImplemented => "not_implemented",
@@ -144,6 +147,7 @@ impl DriverError {
             | ErrorKind::Auth
             | ErrorKind::Unsupported
             | ErrorKind::DataLossRisk
+            | ErrorKind::Saturated
             | ErrorKind::Quarantined
             | ErrorKind::NotLoaded
             | ErrorKind::NotImplemented => false,
@@ -160,7 +164,8 @@ impl DriverError {
 
     /// Whether the same call on the same back end may work later.
     pub fn worth_repeating(&self) -> bool {
-        self.may_have_happened() || matches!(self.kind, ErrorKind::Busy | ErrorKind::Quarantined | ErrorKind::NotLoaded)
+        self.may_have_happened()
+            || matches!(self.kind, ErrorKind::Busy | ErrorKind::Saturated | ErrorKind::Quarantined | ErrorKind::NotLoaded)
     }
 
     /// Whether a create may be tried on another pool or back end.
@@ -176,6 +181,7 @@ impl DriverError {
             | ErrorKind::Transient
             | ErrorKind::Auth
             | ErrorKind::Unsupported
+            | ErrorKind::Saturated
             | ErrorKind::Quarantined
             | ErrorKind::NotLoaded
             | ErrorKind::NotImplemented
@@ -201,7 +207,9 @@ impl DriverError {
             ErrorKind::Exhausted => "The storage back end has no room left.",
             ErrorKind::Unsupported | ErrorKind::NotImplemented => "The storage back end cannot do this.",
             ErrorKind::DataLossRisk => "Going on would lose data.",
-            ErrorKind::Transient | ErrorKind::Deadline | ErrorKind::LeaseLost => "The storage back end did not answer in time.",
+            ErrorKind::Transient | ErrorKind::Deadline | ErrorKind::Saturated | ErrorKind::LeaseLost => {
+                "The storage back end did not answer in time."
+            }
             ErrorKind::Auth | ErrorKind::Quarantined | ErrorKind::NotLoaded => "The storage back end is out of service.",
             ErrorKind::Internal | ErrorKind::Trap | ErrorKind::StackOverflow | ErrorKind::MemoryLimit | ErrorKind::WrongAnswer => {
                 "The storage back end failed."

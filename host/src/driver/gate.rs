@@ -91,7 +91,7 @@ impl Gate {
     /// Lets a call in, waiting for its turn until its deadline. Say with [`Pass::ended`] how the call ended.
     ///
     /// # Errors
-    /// `LeaseLost`, `Quarantined`, or `Transient` when no turn came in time; nothing was called.
+    /// `LeaseLost`, `Quarantined`, or `Saturated` when no turn came in time; nothing was called.
     pub async fn enter(self: &Arc<Self>, call: &Call) -> DriverResult<Pass> {
         self.refuse_if_quarantined()?;
         let turn = tokio::select! {
@@ -101,7 +101,7 @@ impl Gate {
         };
         let Ok(Ok(permit)) = turn else {
             return Err(DriverError::new(
-                ErrorKind::Transient,
+                ErrorKind::Saturated,
                 format!("{}: all {} calls that run at once are taken", self.host, self.limit),
             ));
         };

@@ -38,7 +38,7 @@ async fn no_more_calls_at_once_than_granted() {
     let gate = gate(2);
     let (first, second) = (gate.enter(&call()).await.unwrap(), gate.enter(&call()).await.unwrap());
     let late = gate.enter(&Call::internal("late", Duration::from_millis(20))).await;
-    assert_eq!(late.err().map(|e| e.kind), Some(ErrorKind::Transient));
+    assert_eq!(late.err().map(|e| e.kind), Some(ErrorKind::Saturated));
     drop(first);
     assert!(gate.enter(&call()).await.is_ok());
     drop(second);

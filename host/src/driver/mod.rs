@@ -5,6 +5,7 @@
 //! call that fails; every verb may be repeated. On failure a verb gives a [`DriverError`], whose
 //! [`may_have_happened`](DriverError::may_have_happened) decides between trying elsewhere and repeating here.
 
+pub mod answer;
 pub mod backend;
 pub mod block;
 pub mod call;
