@@ -12,4 +12,5 @@ mod reports;
 mod shared_targets;
 mod spec_match;
 mod spec_validate;
+mod stats;
 mod world;

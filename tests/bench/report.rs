@@ -1,0 +1,108 @@
+//! The table.
+
+use std::{fmt::Write, time::Duration};
+
+use crate::{http::Sample, peers, scale::Scale};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Column {
+    Sqlite,
+    Postgres,
+}
+
+impl Column {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+        }
+    }
+}
+
+#[derive(Default)]
+struct Cell {
+    text: String,
+    rate: Option<f64>,
+}
+
+/// Rows in the order in which they were first measured.
+pub struct Report {
+    machine: String,
+    rows: Vec<(String, [Cell; 2])>,
+}
+
+impl Report {
+    pub fn new(machine: String) -> Self {
+        Self { machine, rows: Vec::new() }
+    }
+
+    /// A figure that is no rate.
+    pub fn put(&mut self, column: Column, name: &str, text: String) {
+        self.cell(column, name).text = text;
+    }
+
+    /// Operations a second, and how they are shown.
+    pub fn rate(&mut self, column: Column, name: &str, rate: f64, text: String) {
+        *self.cell(column, name) = Cell { text, rate: Some(rate) };
+    }
+
+    fn cell(&mut self, column: Column, name: &str) -> &mut Cell {
+        let at = self.rows.iter().position(|(n, _)| n == name).unwrap_or_else(|| {
+            self.rows.push((name.to_owned(), Default::default()));
+            self.rows.len() - 1
+        });
+        &mut self.rows[at].1[column as usize]
+    }
+
+    pub fn markdown(&self, scale: &Scale) -> String {
+        let mut text = String::from("# Performance\n\n");
+        writeln!(
+            text,
+            "Made by `make bench` ({} run). {}\n\nOne `stowage serve` with its defaults (SQLite: `synchronous = FULL`; PostgreSQL: its own defaults, \
+             fsync on) and the memory driver, which is a sandboxed component and answers at once: figures are of the service, not of an array. \
+             Client and service share the machine. The peers' column is Cinder 29.0.0 (MariaDB, RabbitMQ, two cores, client and services on them; \
+             its long list had 10,000 volumes). Each cell: operations a second, p50, p99, and how often the peers' rate that is.\n",
+            scale.name, self.machine
+        )
+        .unwrap();
+        text.push_str("| | SQLite | PostgreSQL | peers |\n| --- | --- | --- | --- |\n");
+        for (name, cells) in &self.rows {
+            let peer = peers::rate(name);
+            let shown = |cell: &Cell| match (cell.rate, peer) {
+                (Some(rate), Some(peer)) => format!("{} (**{:.0}x**)", cell.text, rate / peer),
+                _ if cell.text.is_empty() => "–".to_owned(),
+                _ => cell.text.clone(),
+            };
+            let peer =
+                peer.map(|r| format!("{r:.1}/s")).or_else(|| peers::other(name).map(str::to_owned)).unwrap_or_else(|| "–".to_owned());
+            writeln!(text, "| {name} | {} | {} | {peer} |", shown(&cells[0]), shown(&cells[1])).unwrap();
+        }
+        text
+    }
+}
+
+pub fn per_second(sample: &Sample) -> String {
+    let ms = |q| sample.quantile(q).as_secs_f64() * 1000.0;
+    format!("{:.0}/s, p50 {:.1} ms, p99 {:.1} ms", sample.rate(), ms(0.5), ms(0.99))
+}
+
+pub fn millis(took: Duration) -> String {
+    format!("{} ms", took.as_millis())
+}
+
+pub fn mib(kib: u64) -> String {
+    format!("{} MiB", kib / 1024)
+}
+
+/// `100,000`.
+pub fn thousands(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Builds a release binary and measures it. Takes about ten minutes; `tests/bench/run.sh --quick` about two.
+# `--write` puts the figures into docs/performance.md; `--profile dev` first measures a development build (to try the program itself).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
+export STOWAGE_DRIVERS=${STOWAGE_DRIVERS:-$PWD/drivers/dist}
+profile=release
+if [ "${1:-}" = --profile ]; then
+  profile=$2
+  shift 2
+fi
+folder=$profile
+[ "$profile" = dev ] && folder=debug
+cargo build -q -p stowage --profile "$profile"
+export STOWAGE_BIN=$CARGO_TARGET_DIR/$folder/stowage
+exec cargo bench -q -p stowage-tests --bench bench --profile "$profile" -- "$@"
