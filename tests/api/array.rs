@@ -1,0 +1,259 @@
+//! An array in this process, behind the driver traits: what it holds is never what the database says, and it fails on demand.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use stowage::driver::{
+    Backend, BackendConfig, Call, CapabilityReport, DriverError, DriverIdentity, DriverResult, ErrorKind, Interfaces,
+    backend::Capabilities,
+    block::{ConnectionInfo, Volumes},
+    capability::{BlockProtocol, Capacity, Features, Pool, SharedTargets},
+    share::Poll,
+    types::{
+        AccessMode, Answer, Connection, ConnectionTarget, Connector, DisconnectTarget, IscsiConnection, IscsiTarget, Pending, PollOutcome, Volume,
+        VolumeUpdate,
+    },
+};
+use tokio::sync::Notify;
+
+/// What happens to one call.
+#[derive(Debug, Clone)]
+pub enum Fault {
+    /// Refused; nothing was done.
+    Refuse(ErrorKind),
+    /// Done, and the answer was lost.
+    LoseAnswer(ErrorKind),
+    /// The work goes on; this many polls say so.
+    Pending(u32),
+}
+
+#[derive(Default)]
+struct State {
+    /// Volume id to pool.
+    volumes: BTreeMap<String, String>,
+    /// Volume id to connected hosts.
+    exports: BTreeMap<String, BTreeSet<String>>,
+    /// Verb to faults of its next calls.
+    faults: HashMap<&'static str, VecDeque<Fault>>,
+    /// Verbs that wait.
+    held: HashMap<&'static str, Arc<Notify>>,
+    /// Every call, as `verb volume [host]`.
+    calls: Vec<String>,
+    pending: HashMap<String, (u32, Volume)>,
+}
+
+/// The array.
+pub struct Array {
+    state: Mutex<State>,
+    report: Mutex<CapabilityReport>,
+}
+
+impl Array {
+    pub fn new(pools: &[&str]) -> Arc<Self> {
+        let report = CapabilityReport {
+            features: Features {
+                block_protocols: vec![BlockProtocol::Iscsi],
+                multiattach: true,
+                shared_targets: SharedTargets::Yes,
+                ..Features::default()
+            },
+            pools: pools.iter().map(|name| pool(name)).collect(),
+            extra: BTreeMap::new(),
+        };
+        Arc::new(Self { state: Mutex::default(), report: Mutex::new(report) })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    /// Changes what the array reports from now on.
+    pub fn report(&self, change: impl FnOnce(&mut CapabilityReport)) {
+        change(&mut self.report.lock().unwrap());
+    }
+    /// The next call of `verb` fails like this; called again, the one after it.
+    pub fn fault(&self, verb: &'static str, fault: Fault) {
+        self.state().faults.entry(verb).or_default().push_back(fault);
+    }
+    /// Calls of `verb` wait from now on.
+    pub fn hold(&self, verb: &'static str) {
+        self.state().held.insert(verb, Arc::new(Notify::new()));
+    }
+    /// Calls of `verb` go on.
+    pub fn release(&self, verb: &'static str) {
+        if let Some(gate) = self.state().held.remove(verb) {
+            gate.notify_waiters();
+        }
+    }
+    pub fn volumes(&self) -> Vec<String> {
+        self.state().volumes.keys().cloned().collect()
+    }
+    pub fn pool_of(&self, volume: &str) -> Option<String> {
+        self.state().volumes.get(volume).cloned()
+    }
+    /// Hosts that a volume is exported to.
+    pub fn hosts_of(&self, volume: &str) -> Vec<String> {
+        self.state().exports.get(volume).into_iter().flatten().cloned().collect()
+    }
+    /// How often `verb` was called, with anything.
+    pub fn count(&self, verb: &str) -> usize {
+        self.state().calls.iter().filter(|c| c.split(' ').next() == Some(verb)).count()
+    }
+
+    /// Notes the call, waits if it must, and says whether it fails before or after it was carried out.
+    async fn begin(&self, verb: &'static str, what: &str) -> Result<Option<Fault>, DriverError> {
+        let gate = {
+            let mut state = self.state();
+            state.calls.push(format!("{verb} {what}"));
+            state.held.get(verb).cloned()
+        };
+        if let Some(gate) = gate {
+            let released = gate.notified();
+            tokio::pin!(released);
+            // registered before the second look, so that a release in between is not missed
+            released.as_mut().enable();
+            if self.state().held.contains_key(verb) {
+                released.await;
+            }
+        }
+        let fault = self.state().faults.get_mut(verb).and_then(VecDeque::pop_front);
+        match fault {
+            Some(Fault::Refuse(kind)) => Err(DriverError::new(kind, format!("{verb} was told to fail"))),
+            other => Ok(other),
+        }
+    }
+
+    fn end<T>(fault: Option<Fault>, verb: &str, done: T) -> DriverResult<T> {
+        match fault {
+            Some(Fault::LoseAnswer(kind)) => Err(DriverError::new(kind, format!("the answer of {verb} was lost"))),
+            _ => Ok(done),
+        }
+    }
+
+    /// The back end `stowage@name` on this array.
+    pub fn backend(self: &Arc<Self>, host: &str) -> Arc<Backend> {
+        let name = host.split_once('@').unwrap().1;
+        let face = Arc::new(Face(Arc::clone(self)));
+        let mut interfaces = Interfaces::none(face.clone());
+        interfaces.volumes = Some(face.clone());
+        interfaces.connection_info = Some(face.clone());
+        interfaces.poll = Some(face);
+        let identity = DriverIdentity {
+            file: "array".into(),
+            sha256: "0".into(),
+            interface_version: "0.1.0".into(),
+            name: "array".into(),
+            vendor: "tests".into(),
+            version: "1".into(),
+            state_version: 1,
+            exports: vec!["volumes".into(), "connection-info".into()],
+        };
+        Arc::new(Backend::new(host, Arc::new(BackendConfig::new(name, "array")), identity, interfaces))
+    }
+}
+
+pub fn pool(name: &str) -> Pool {
+    Pool {
+        name: name.into(),
+        available: true,
+        total: Capacity::Gib(10_000.0),
+        free: Capacity::Gib(10_000.0),
+        provisioned_gib: None,
+        reserved_percentage: None,
+        max_over_subscription_ratio: None,
+        thin_provisioning: false,
+        thick_provisioning: true,
+        multiattach: None,
+        online_extend: None,
+        filter_function: None,
+        goodness_function: None,
+        extra: BTreeMap::new(),
+    }
+}
+
+/// The array as the host sees it.
+struct Face(Arc<Array>);
+
+#[async_trait]
+impl Capabilities for Face {
+    async fn report(&self, _: &Call) -> DriverResult<CapabilityReport> {
+        Ok(self.0.report.lock().unwrap().clone())
+    }
+}
+
+fn made(volume: &Volume) -> VolumeUpdate {
+    VolumeUpdate { provider_id: Some(format!("lun-{}", volume.id)), provider_data: None }
+}
+
+#[async_trait]
+impl Volumes for Face {
+    async fn create(&self, _: &Call, volume: &Volume) -> DriverResult<Answer<VolumeUpdate>> {
+        let fault = self.0.begin("create", &volume.id).await?;
+        if let Some(Fault::Pending(polls)) = fault {
+            self.0.state().pending.insert(volume.id.clone(), (polls, volume.clone()));
+            return Ok(Answer::Pending(Pending { token: volume.id.clone(), retry_after: Duration::from_millis(20), percent: Some(1) }));
+        }
+        self.0.state().volumes.insert(volume.id.clone(), volume.pool.clone());
+        Array::end(fault, "create", Answer::Done(made(volume)))
+    }
+    async fn delete(&self, _: &Call, volume: &Volume) -> DriverResult<()> {
+        let fault = self.0.begin("delete", &volume.id).await?;
+        self.0.state().volumes.remove(&volume.id);
+        Array::end(fault, "delete", ())
+    }
+    async fn extend(&self, _: &Call, volume: &Volume, _: u64) -> DriverResult<Answer<VolumeUpdate>> {
+        Ok(Answer::Done(made(volume)))
+    }
+}
+
+#[async_trait]
+impl Poll for Face {
+    async fn poll(&self, _: &Call, token: &str) -> DriverResult<PollOutcome> {
+        self.0.begin("poll", token).await?;
+        let mut state = self.0.state();
+        let Some((left, volume)) = state.pending.get_mut(token) else { return Err(DriverError::new(ErrorKind::NotFound, "no such work")) };
+        if *left > 0 {
+            *left -= 1;
+            return Ok(PollOutcome::Pending(Pending { token: token.into(), retry_after: Duration::from_millis(20), percent: None }));
+        }
+        let volume = volume.clone();
+        state.pending.remove(token);
+        state.volumes.insert(volume.id.clone(), volume.pool.clone());
+        Ok(PollOutcome::Volume(made(&volume)))
+    }
+}
+
+#[async_trait]
+impl ConnectionInfo for Face {
+    async fn validate_connector(&self, _: &Call, connector: &Connector) -> DriverResult<()> {
+        match &connector.initiator {
+            Some(_) => Ok(()),
+            None => Err(DriverError::new(ErrorKind::Invalid, "no initiator").for_user("The connector has no 'initiator'.")),
+        }
+    }
+    async fn connect(&self, _: &Call, volume: &Volume, _: &str, _: AccessMode, connector: &Connector) -> DriverResult<Connection> {
+        let fault = self.0.begin("connect", &format!("{} {}", volume.id, connector.host)).await?;
+        self.0.state().exports.entry(volume.id.clone()).or_default().insert(connector.host.clone());
+        let target = IscsiTarget { portal: "192.0.2.1:3260".into(), iqn: format!("iqn.2026-01.test:{}", volume.id), lun: 1 };
+        let iscsi = IscsiConnection { targets: vec![target], auth: None, discovery_auth: None, discard: false };
+        Array::end(fault, "connect", Connection { target: ConnectionTarget::Iscsi(iscsi), extra: BTreeMap::new() })
+    }
+    async fn disconnect(&self, _: &Call, volume: &Volume, target: &DisconnectTarget) -> DriverResult<()> {
+        let host = match target {
+            DisconnectTarget::Connector(c) => c.host.clone(),
+            DisconnectTarget::All => "*".to_owned(),
+        };
+        let fault = self.0.begin("disconnect", &format!("{} {host}", volume.id)).await?;
+        if let Some(hosts) = self.0.state().exports.get_mut(&volume.id) {
+            hosts.remove(&host);
+        }
+        Array::end(fault, "disconnect", ())
+    }
+    async fn ensure_export(&self, _: &Call, _: &Volume) -> DriverResult<()> {
+        Ok(())
+    }
+}
