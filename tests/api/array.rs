@@ -14,8 +14,8 @@ use stowage::driver::{
     capability::{BlockProtocol, Capacity, Features, Pool, SharedTargets},
     share::Poll,
     types::{
-        AccessMode, Answer, Connection, ConnectionTarget, Connector, DisconnectTarget, IscsiConnection, IscsiTarget, Pending, PollOutcome, Volume,
-        VolumeUpdate,
+        AccessMode, Answer, Connection, ConnectionTarget, Connector, DisconnectTarget, IscsiConnection, IscsiTarget, Pending, PollOutcome,
+        Volume, VolumeUpdate,
     },
 };
 use tokio::sync::Notify;
@@ -91,9 +91,6 @@ impl Array {
     }
     pub fn volumes(&self) -> Vec<String> {
         self.state().volumes.keys().cloned().collect()
-    }
-    pub fn pool_of(&self, volume: &str) -> Option<String> {
-        self.state().volumes.get(volume).cloned()
     }
     /// Hosts that a volume is exported to.
     pub fn hosts_of(&self, volume: &str) -> Vec<String> {

@@ -49,7 +49,10 @@ async fn a_connector_at_creation_connects_at_once() {
     let volume = site.volume().await;
     let body = json!({ "attachment": { "volume_uuid": volume, "instance_uuid": uuid(), "connector": connector("c1"), "mode": "ro" } });
     let made = member.at("3.54").post("/attachments", body).await.expect(200)["attachment"].clone();
-    assert_eq!((&made["status"], &made["attach_mode"], &made["connection_info"]["access_mode"]), (&json!("attaching"), &json!("ro"), &json!("ro")));
+    assert_eq!(
+        (&made["status"], &made["attach_mode"], &made["connection_info"]["access_mode"]),
+        (&json!("attaching"), &json!("ro"), &json!("ro"))
+    );
     assert_eq!(site.status(&volume).await.0, "attaching");
 }
 
@@ -119,7 +122,7 @@ async fn d3_before_every_back_end_has_reported_it_is_accepted_and_placement_says
     let id = create(&member, json!({ "volume_type": name })).await;
     member.until(&format!("/volumes/{id}"), |a| a.body()["volume"]["status"] == "error").await;
     let messages = member.at("3.5").get(&format!("/messages?resource_uuid={id}")).await.expect(200);
-    assert!(messages["messages"][0]["user_message"].as_str().unwrap().contains("no storage back end is ready"), "{messages}");
+    assert!(messages["messages"][0]["user_message"].as_str().unwrap().contains("No storage back end is ready"), "{messages}");
 }
 
 #[tokio::test]
@@ -130,7 +133,12 @@ async fn d4_a_second_attachment_of_an_ordinary_volume_fails_and_leaves_the_first
     let first = attach(&member, &volume, "c1").await;
     let body = json!({ "attachment": { "volume_uuid": volume, "instance_uuid": uuid() } });
     let text = member.at("3.27").post("/attachments", body).await.fault(400);
-    assert!(text.starts_with("Invalid volume: Volume") && text.contains("status must be available or downloading to reserve") && text.contains("in-use"), "{text}");
+    assert!(
+        text.starts_with("Invalid volume: Volume")
+            && text.contains("status must be available or downloading to reserve")
+            && text.contains("in-use"),
+        "{text}"
+    );
     assert_eq!(site.status(&volume).await.0, "in-use");
     assert_eq!(member.at("3.27").get(&format!("/attachments/{first}")).await.expect(200)["attachment"]["status"], "attached");
 }
@@ -340,7 +348,9 @@ async fn a_connector_that_lacks_something_is_400_and_says_what() {
     let body = json!({ "attachment": { "connector": { "host": "c1" } } });
     let text = member.at("3.27").put(&format!("/attachments/{id}"), body).await.fault(400);
     assert!(text.contains("initiator"), "{text}");
-    for bad in [json!({}), json!({ "connector": null }), json!({ "connector": {} }), json!({ "connector": "c1" }), json!({ "connector": [1] })] {
+    for bad in
+        [json!({}), json!({ "connector": null }), json!({ "connector": {} }), json!({ "connector": "c1" }), json!({ "connector": [1] })]
+    {
         assert_eq!(member.at("3.27").put(&format!("/attachments/{id}"), json!({ "attachment": bad })).await.status, 400, "{bad}");
     }
 }
@@ -467,7 +477,9 @@ async fn of_many_reservations_at_once_of_an_ordinary_volume_one_succeeds() {
     let volume = site.volume().await;
     let asks = (0..8).map(|_| {
         let (member, volume) = (member.clone(), volume.clone());
-        tokio::spawn(async move { member.post("/attachments", json!({ "attachment": { "volume_uuid": volume, "instance_uuid": uuid() } })).await.status.as_u16() })
+        tokio::spawn(async move {
+            member.post("/attachments", json!({ "attachment": { "volume_uuid": volume, "instance_uuid": uuid() } })).await.status.as_u16()
+        })
     });
     let mut statuses: Vec<u16> = Vec::new();
     for ask in asks.collect::<Vec<_>>() {

@@ -33,7 +33,8 @@ const MEMBER_3_0: &[&str] = &[
     "user_id",
     "volume_type",
 ];
-const ADMIN_MORE: &[&str] = &["migration_status", "os-vol-host-attr:host", "os-vol-mig-status-attr:migstat", "os-vol-mig-status-attr:name_id"];
+const ADMIN_MORE: &[&str] =
+    &["migration_status", "os-vol-host-attr:host", "os-vol-mig-status-attr:migstat", "os-vol-mig-status-attr:name_id"];
 /// First microversion, field, for admins only.
 const LATER: &[(u16, &str, bool)] = &[
     (13, "group_id", false),
@@ -134,7 +135,11 @@ async fn c1_shared_targets_follow_the_report_in_both_directions() {
         stowage::service::volume::follow::follow(site.app.app(), "stowage@a").await.unwrap();
         assert_eq!(shown().await, expected, "{report:?} {protocol:?}");
         if expected.is_null() {
-            assert_eq!(member.at("3.68").get(&format!("/volumes/{id}")).await.expect(200)["volume"]["shared_targets"], true, "no null below 3.69");
+            assert_eq!(
+                member.at("3.68").get(&format!("/volumes/{id}")).await.expect(200)["volume"]["shared_targets"],
+                true,
+                "no null below 3.69"
+            );
         }
     }
 }

@@ -214,7 +214,9 @@ async fn pages_have_links_counts_and_limits() {
     assert_eq!(ids(&member.get("/volumes?offset=3").await.expect(200)).len(), 2);
     assert_eq!(member.at("3.45").get("/volumes?limit=2&with_count=true").await.expect(200)["count"], 5);
     assert!(member.at("3.44").get("/volumes?with_count=true").await.expect(200).get("count").is_none());
-    for bad in ["limit=-1", "limit=x", "offset=-1", "offset=2147483648", "sort=color", "sort=name:up", "sort=name&sort_key=id", "sort_key=nope"] {
+    for bad in
+        ["limit=-1", "limit=x", "offset=-1", "offset=2147483648", "sort=color", "sort=name:up", "sort=name&sort_key=id", "sort_key=nope"]
+    {
         assert_eq!(member.get(&format!("/volumes?{bad}")).await.status, 400, "{bad}");
     }
     member.get("/volumes?limit=999999999999999999999").await.expect(200);
@@ -226,5 +228,8 @@ async fn pages_have_links_counts_and_limits() {
     let with_project = member.rooted_at(&format!("/v3/{}", member.project_id)).get("/volumes?limit=1").await.expect(200);
     let links = &with_project["volumes"][0]["links"];
     assert!(links[0]["href"].as_str().unwrap().ends_with(&format!("/v3/{}/volumes/{id}", member.project_id)));
-    assert!(!links[1]["href"].as_str().unwrap().contains("/v3/") && links[1]["href"].as_str().unwrap().ends_with(&format!("/{}/volumes/{id}", member.project_id)));
+    assert!(
+        !links[1]["href"].as_str().unwrap().contains("/v3/")
+            && links[1]["href"].as_str().unwrap().ends_with(&format!("/{}/volumes/{id}", member.project_id))
+    );
 }

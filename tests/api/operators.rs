@@ -18,14 +18,20 @@ async fn a_service_is_a_back_end_and_toggles_as_it_answers() {
         async move { operator.get(&path).await.expect(200)["services"].clone() }
     };
     let one = of("binary=cinder-volume&host=stowage@a").await[0].clone();
-    assert_eq!((&one["status"], &one["state"], &one["zone"], &one["frozen"]), (&json!("enabled"), &json!("up"), &json!("nova"), &json!(false)));
+    assert_eq!(
+        (&one["status"], &one["state"], &one["zone"], &one["frozen"]),
+        (&json!("enabled"), &json!("up"), &json!("nova"), &json!(false))
+    );
     assert!(one.get("cluster").is_none() && one.get("backend_state").is_none());
     let late = operator.at("3.49").get("/os-services?binary=cinder-volume").await.expect(200)["services"][0].clone();
     assert_eq!((&late["cluster"], &late["backend_state"]), (&Value::Null, &json!("up")));
 
     let which = json!({ "host": "stowage@a", "binary": "cinder-volume" });
     let answer = operator.put("/os-services/disable", which.clone()).await.expect(200);
-    assert_eq!(answer, json!({ "host": "stowage@a", "service": "cinder-volume", "binary": "cinder-volume", "status": "disabled", "disabled": true }));
+    assert_eq!(
+        answer,
+        json!({ "host": "stowage@a", "service": "cinder-volume", "binary": "cinder-volume", "status": "disabled", "disabled": true })
+    );
     assert_eq!(of("host=stowage@a").await[0]["status"], "disabled");
     let id = create(&member, json!({})).await;
     member.until(&format!("/volumes/{id}"), |a| a.body()["volume"]["status"] == "error").await;
@@ -44,7 +50,13 @@ async fn a_service_is_a_back_end_and_toggles_as_it_answers() {
         assert_eq!(operator.put(&path, json!({ "binary": "cinder-volume" })).await.status, 400);
         assert_eq!(member.put(&path, body("stowage@a", "cinder-volume")).await.status, 403);
     }
-    assert_eq!(operator.put("/os-services/disable-log-reason", json!({ "host": "stowage@a", "binary": "cinder-volume", "disabled_reason": " " })).await.status, 400);
+    assert_eq!(
+        operator
+            .put("/os-services/disable-log-reason", json!({ "host": "stowage@a", "binary": "cinder-volume", "disabled_reason": " " }))
+            .await
+            .status,
+        400
+    );
     operator.put("/os-services/freeze", json!({ "host": "stowage@a" })).await.expect(200);
     assert_eq!(of("host=stowage@a").await[0]["frozen"], true);
     operator.put("/os-services/thaw", json!({ "host": "stowage@a" })).await.expect(200);
@@ -86,7 +98,9 @@ async fn quota_sets_show_limits_and_usage_and_take_changes() {
     assert_eq!(operator.put(&path, json!({ "quota_set": { "volumes": 1 } })).await.expect(200)["quota_set"]["volumes"], 1);
     assert!(member.post("/volumes", json!({ "volume": { "size": 1 } })).await.fault(413).contains("exceed"));
     assert_eq!(member.put(&path, json!({ "quota_set": { "volumes": 99 } })).await.status, 403);
-    for bad in [json!({ "volumes": "x" }), json!({ "volumes": -2 }), json!({ "colors": 1 }), json!({ "volumes": 1.5 }), json!({ "volumes": null })] {
+    for bad in
+        [json!({ "volumes": "x" }), json!({ "volumes": -2 }), json!({ "colors": 1 }), json!({ "volumes": 1.5 }), json!({ "volumes": null })]
+    {
         assert_eq!(operator.put(&path, json!({ "quota_set": bad })).await.status, 400, "{bad}");
     }
     operator.delete(&path).await.expect(200);
@@ -97,7 +111,10 @@ async fn quota_sets_show_limits_and_usage_and_take_changes() {
     assert_eq!(operator.get("/os-quota-class-sets/default").await.expect(200)["quota_class_set"]["volumes"], 7);
     assert_eq!(member.get(&path).await.expect(200)["quota_set"]["volumes"], 7);
     let limits = member.get("/limits").await.expect(200)["limits"].clone();
-    assert_eq!((&limits["rate"], &limits["absolute"]["maxTotalVolumes"], &limits["absolute"]["totalGigabytesUsed"]), (&json!([]), &json!(7), &json!(3)));
+    assert_eq!(
+        (&limits["rate"], &limits["absolute"]["maxTotalVolumes"], &limits["absolute"]["totalGigabytesUsed"]),
+        (&json!([]), &json!(7), &json!(3))
+    );
     assert_eq!(limits["absolute"].as_object().unwrap().len(), 10);
 }
 
@@ -111,5 +128,8 @@ async fn clients_find_out_what_is_there() {
     assert_eq!(member.get("/extensions/nope").await.status, 404);
     assert_eq!(member.at("3.32").get("/resource_filters").await.status, 404);
     let filters = member.at("3.33").get("/resource_filters?resource=attachment").await.expect(200);
-    assert_eq!(filters, json!({ "resource_filters": [{ "resource": "attachment", "filters": ["volume_id", "status", "instance_id", "attach_status"] }] }));
+    assert_eq!(
+        filters,
+        json!({ "resource_filters": [{ "resource": "attachment", "filters": ["volume_id", "status", "instance_id", "attach_status"] }] })
+    );
 }

@@ -40,13 +40,18 @@ async fn a_type_is_created_changed_and_deleted_by_admins_only() {
     assert_eq!(made, expected);
     assert!(operator.post("/types", named("t", json!({}))).await.fault(409).contains("already exists"));
     let path = format!("/types/{id}");
-    assert_eq!(operator.put(&path, json!({ "volume_type": { "name": "u", "is_public": false } })).await.expect(200)["volume_type"]["name"], "u");
+    assert_eq!(
+        operator.put(&path, json!({ "volume_type": { "name": "u", "is_public": false } })).await.expect(200)["volume_type"]["name"],
+        "u"
+    );
     assert_eq!(operator.put(&path, json!({ "volume_type": { "name": "__DEFAULT__" } })).await.status, 409);
     assert_eq!(operator.put(&path, json!({ "volume_type": {} })).await.status, 400);
     assert_eq!(operator.put(&path, json!({ "volume_type": { "name": "  " } })).await.status, 400);
     operator.delete(&path).await.expect(202);
     assert_eq!(operator.delete(&path).await.status, 404);
-    for bad in [json!({}), json!({ "name": "" }), json!({ "name": 1 }), json!({ "name": "x".repeat(256) }), json!({ "name": "x", "color": 1 })] {
+    for bad in
+        [json!({}), json!({ "name": "" }), json!({ "name": 1 }), json!({ "name": "x".repeat(256) }), json!({ "name": "x", "color": 1 })]
+    {
         assert_eq!(operator.post("/types", json!({ "volume_type": bad })).await.status, 400, "{bad}");
     }
 }
@@ -63,7 +68,10 @@ async fn users_read_only_the_specs_made_for_them() {
     assert!(member.get(&path).await.expect(200)["volume_type"].get("qos_specs_id").is_none());
     assert_eq!(member.get(&format!("{path}/extra_specs")).await.expect(200)["extra_specs"], seen);
     assert_eq!(member.get(&format!("{path}/extra_specs/volume_backend_name")).await.status, 404);
-    assert_eq!(operator.get(&format!("{path}/extra_specs/volume_backend_name")).await.expect(200), json!({ "volume_backend_name": "secret" }));
+    assert_eq!(
+        operator.get(&format!("{path}/extra_specs/volume_backend_name")).await.expect(200),
+        json!({ "volume_backend_name": "secret" })
+    );
     let filter = |dict: &str| format!("/types?extra_specs={}", url::form_urlencoded::byte_serialize(dict.as_bytes()).collect::<String>());
     let count = |body: Value| body["volume_types"].as_array().unwrap().len();
     assert_eq!(count(member.at("3.52").get(&filter("{'multiattach': '<is> True'}")).await.expect(200)), 1);
@@ -99,7 +107,15 @@ async fn specs_that_could_never_match_are_refused_when_they_are_set() {
     let operator = site.operator().await;
     let made = operator.post("/types", named("t", json!({}))).await.expect(200);
     let path = format!("/types/{}/extra_specs", made["volume_type"]["id"].as_str().unwrap());
-    for (key, value) in [("size", json!("<or>")), ("size", json!(">= ten")), ("size", json!("< 5")), ("ключ", json!("v")), ("", json!("v")), ("k", json!(1)), ("k", json!({}))] {
+    for (key, value) in [
+        ("size", json!("<or>")),
+        ("size", json!(">= ten")),
+        ("size", json!("< 5")),
+        ("ключ", json!("v")),
+        ("", json!("v")),
+        ("k", json!(1)),
+        ("k", json!({})),
+    ] {
         assert_eq!(operator.post(&path, json!({ "extra_specs": { key: value } })).await.status, 400, "{key} {value}");
     }
     let clash = json!({ "extra_specs": { "multiattach": "<is> True", "cacheable": "<is> True" } });
@@ -117,7 +133,7 @@ async fn a_private_type_is_for_the_projects_it_was_given_to() {
     assert_eq!(member.get(&path).await.status, 404);
     assert_eq!(member.post("/volumes", json!({ "volume": { "size": 1, "volume_type": "p" } })).await.status, 404);
     let grant = json!({ "addProjectAccess": { "project": member.project_id } });
-    assert_eq!(member.post(&format!("{path}/action"), grant.clone()).await.status, 404);
+    assert_eq!(member.post(&format!("{path}/action"), grant.clone()).await.status, 403);
     operator.post(&format!("{path}/action"), grant.clone()).await.expect(202);
     assert_eq!(operator.post(&format!("{path}/action"), grant).await.status, 409);
     let listed = operator.get(&format!("{path}/os-volume-type-access")).await.expect(200);
@@ -125,7 +141,8 @@ async fn a_private_type_is_for_the_projects_it_was_given_to() {
     member.get(&path).await.expect(200);
     create(&member, json!({ "volume_type": "p" })).await;
     assert_eq!(stranger.get(&path).await.status, 404);
-    let names = |body: Value| body["volume_types"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    let names =
+        |body: Value| body["volume_types"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
     assert_eq!(names(member.get("/types?sort=name:asc").await.expect(200)), ["__DEFAULT__", "p"]);
     assert_eq!(names(stranger.get("/types").await.expect(200)), ["__DEFAULT__"]);
     assert_eq!(names(operator.get("/types").await.expect(200)), ["__DEFAULT__"]);

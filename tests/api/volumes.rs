@@ -31,7 +31,8 @@ async fn a_size_may_be_a_number_or_its_digits_and_nothing_else() {
     let site = Site::start().await;
     let member = site.member().await;
     create(&member, json!({ "size": "3" })).await;
-    for bad in [json!(0), json!(-1), json!("x"), json!(1.5), json!(true), json!([]), json!({}), json!(1e300), json!(u64::MAX), json!("1 ")] {
+    for bad in [json!(0), json!(-1), json!("x"), json!(1.5), json!(true), json!([]), json!({}), json!(1e300), json!(u64::MAX), json!("1 ")]
+    {
         let answer = member.post("/volumes", json!({ "volume": { "size": bad } })).await;
         assert!(answer.fault(400).contains("size"), "{bad}");
     }
@@ -89,9 +90,15 @@ async fn a_placement_that_finds_nothing_ends_in_error_with_a_message_that_names_
     member.until(&format!("/volumes/{id}"), |a| a.body()["volume"]["status"] == "error").await;
     let messages = member.at("3.5").get(&format!("/messages?resource_uuid={id}")).await.expect(200);
     let m = &messages["messages"][0];
-    assert_eq!((&m["event_id"], &m["resource_type"], &m["message_level"]), (&json!("VOLUME_VOLUME_001_003"), &json!("VOLUME"), &json!("ERROR")));
+    assert_eq!(
+        (&m["event_id"], &m["resource_type"], &m["message_level"]),
+        (&json!("VOLUME_VOLUME_001_003"), &json!("VOLUME"), &json!("ERROR"))
+    );
     let text = m["user_message"].as_str().unwrap();
-    assert!(text.starts_with("schedule allocate volume:Could not find any available weighted backend.") && text.contains("capabilities"), "{text}");
+    assert!(
+        text.starts_with("schedule allocate volume:Could not find any available weighted backend.") && text.contains("capabilities"),
+        "{text}"
+    );
     // nothing lies behind it: it is gone when the call returns
     member.delete(&format!("/volumes/{id}")).await.expect(202);
     assert_eq!(member.get(&format!("/volumes/{id}")).await.status, 404);
@@ -151,7 +158,8 @@ async fn an_uncertain_pool_is_given_up_with_a_clean_up_behind_it() {
     // whichever was tried first holds nothing in the end
     site.until("the clean-up", || async { site.array.volumes().len() + other.volumes().len() + second.volumes().len() == 1 }).await;
     let host = site.app.app().store.volume(&id).await.unwrap().unwrap().host.unwrap();
-    let holder = [("stowage@a#p1", &site.array), ("stowage@b#q", &other), ("stowage@c#r", &second)].into_iter().find(|(h, _)| *h == host).unwrap().1;
+    let holder =
+        [("stowage@a#p1", &site.array), ("stowage@b#q", &other), ("stowage@c#r", &second)].into_iter().find(|(h, _)| *h == host).unwrap().1;
     assert_eq!(holder.volumes(), [id]);
 }
 
@@ -368,7 +376,9 @@ async fn metadata_is_merged_replaced_and_removed_with_a_tag_from_3_15() {
     assert!(site.member().await.get(&path).await.header("etag").is_none());
     let many: serde_json::Map<String, Value> = (0..129).map(|n| (format!("k{n}"), json!("v"))).collect();
     assert!(member.post(&path, json!({ "metadata": many })).await.fault(413).contains("exceed"));
-    for bad in [json!({ "": "v" }), json!({ "k".repeat(256): "v" }), json!({ "k": "v".repeat(256) }), json!({ "k": 1 }), json!([]), json!(null)] {
+    for bad in
+        [json!({ "": "v" }), json!({ "k".repeat(256): "v" }), json!({ "k": "v".repeat(256) }), json!({ "k": 1 }), json!([]), json!(null)]
+    {
         assert_eq!(member.post(&path, json!({ "metadata": bad })).await.status, 400, "{bad}");
     }
 }
@@ -384,7 +394,10 @@ async fn a_summary_counts_and_sums_and_from_3_36_collects_metadata() {
     assert_eq!(early, json!({ "volume-summary": { "total_count": 2, "total_size": 5 } }));
     let late = member.at("3.36").get("/volumes/summary").await.expect(200);
     assert_eq!(late["volume-summary"]["metadata"], json!({ "k": ["a", "b"] }));
-    assert_eq!(site.operator().await.at("3.12").get("/volumes/summary?all_tenants=1").await.expect(200)["volume-summary"]["total_count"], 2);
+    assert_eq!(
+        site.operator().await.at("3.12").get("/volumes/summary?all_tenants=1").await.expect(200)["volume-summary"]["total_count"],
+        2
+    );
 }
 
 #[tokio::test]

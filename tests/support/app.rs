@@ -124,10 +124,12 @@ impl TestApp {
     }
 
     /// Ends the service in order and starts it again on the same state, with the same configuration.
-    pub async fn restart(self) -> Self {
+    pub async fn restart(mut self) -> Self {
         let config = Config::clone(&self.app().config.get());
+        // their tokens outlive the process
+        let personas = std::mem::take(&mut self.personas);
         let dir = self.stop().await;
-        Builder { dir, config }.start().await
+        Self { personas, ..Builder { dir, config }.start().await }
     }
 }
 
