@@ -49,6 +49,18 @@ impl Lease {
     pub fn token(&self) -> &CancellationToken {
         &self.0.lost
     }
+    /// The opposite of [`Self::is_held`], named as a cancellation token names it.
+    pub fn is_cancelled(&self) -> bool {
+        !self.is_held()
+    }
+    /// Returns once the lease is lost.
+    pub async fn cancelled(&self) {
+        self.0.lost.cancelled().await;
+    }
+    /// For calls that belong to no job: always held.
+    pub fn unbounded() -> Self {
+        Self::new(String::new(), None)
+    }
     /// How long it still lasts without another heartbeat.
     pub(super) fn left(&self) -> Duration {
         Duration::from_micros(self.0.until.load(Ordering::Acquire).saturating_sub(since_epoch(Instant::now())))
