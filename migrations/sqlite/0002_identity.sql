@@ -1,6 +1,6 @@
 -- The built-in identity: what Keystone would keep.
 CREATE TABLE domains (
-    id TEXT PRIMARY KEY,
+    id TEXT NOT NULL PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     description TEXT NOT NULL,
     enabled BOOLEAN NOT NULL,
@@ -8,7 +8,7 @@ CREATE TABLE domains (
 );
 
 CREATE TABLE projects (
-    id TEXT PRIMARY KEY,
+    id TEXT NOT NULL PRIMARY KEY,
     domain_id TEXT NOT NULL REFERENCES domains (id),
     parent_id TEXT REFERENCES projects (id),
     name TEXT NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE projects (
 CREATE INDEX projects_by_parent ON projects (parent_id);
 
 CREATE TABLE users (
-    id TEXT PRIMARY KEY,
+    id TEXT NOT NULL PRIMARY KEY,
     domain_id TEXT NOT NULL REFERENCES domains (id),
     name TEXT NOT NULL,
     description TEXT NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE users (
 );
 
 CREATE TABLE roles (
-    id TEXT PRIMARY KEY,
+    id TEXT NOT NULL PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     description TEXT NOT NULL,
     created_at BIGINT NOT NULL
@@ -60,7 +60,7 @@ CREATE INDEX role_assignments_by_role ON role_assignments (role_id);
 
 -- the token itself is never stored: hash is SHA-256 of it, in hex. A revoked token's row is gone.
 CREATE TABLE tokens (
-    hash TEXT PRIMARY KEY,
+    hash TEXT NOT NULL PRIMARY KEY,
     user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     -- project, domain, system or none
     scope TEXT NOT NULL,

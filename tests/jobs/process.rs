@@ -36,6 +36,21 @@ fn told(folder: &Path) -> Vec<String> {
     fs::read_to_string(folder.join("told")).unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
+/// The last generation that began.
+fn begun(folder: &Path) -> Option<i64> {
+    let said = fs::read_to_string(folder.join("said")).unwrap_or_default();
+    assert!(!said.contains("panicked"), "the other process failed: {said}");
+    told(folder).iter().rev().find_map(|l| l.strip_prefix("begin ")?.parse().ok())
+}
+
+/// Ends its job with its generation.
+fn generation_task() -> crate::harness::Scripted {
+    task("work", |cx| async move {
+        let generation = cx.job.generation;
+        settle(cx, json!(generation)).await
+    })
+}
+
 /// Says that it began, waits for the file `go`, then acts as a task does that knows nothing of the time gone by: asks its
 /// lease, and writes its result.
 async fn slow_work(folder: PathBuf, cx: Context) -> Run {
@@ -99,7 +114,8 @@ impl Process {
     fn start(database: &str, folder: &Path) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "process::worker_process", "--ignored", "--nocapture", "--test-threads=1"]);
-        command.env(DATABASE, database).env(FOLDER, folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let said = fs::File::create(folder.join("said")).unwrap();
+        command.env(DATABASE, database).env(FOLDER, folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
         Self(command.spawn().unwrap())
     }
     fn signal(&self, signal: Signal) {
@@ -119,35 +135,37 @@ async fn a_worker_stopped_past_its_lease_and_woken_changes_nothing() {
     on_postgres(|db| async move {
         let folder = tempfile::tempdir().unwrap();
         let process = Process::start(&db.options.url, folder.path());
-        until("the worker to begin", || async { told(folder.path()).contains(&"begin 1".to_owned()).then_some(()) }).await;
+        until("the worker to begin", || async { begun(folder.path()) }).await;
         process.signal(Signal::STOP);
+        // on a loaded machine it may have begun more than once by then
+        let stopped_at = begun(folder.path()).unwrap();
 
         // its lease lapses by the database's clock; this process takes the job over and ends it
-        let here = Worker::start(
-            &db.store,
-            options(),
-            [task("work", |cx| async move {
-                let generation = cx.job.generation;
-                settle(cx, json!(generation)).await
-            })],
-        )
-        .await;
+        let here = Worker::start(&db.store, options(), [generation_task()]).await;
         let id = here.jobs.list(&JobFilter::default(), None, 9).await.unwrap().remove(0).id;
-        assert_eq!(here.jobs.wait(&id, PATIENCE).await.unwrap().unwrap(), json!(2));
+        let answer = here.jobs.wait(&id, PATIENCE).await.unwrap().unwrap();
+        let ended_at = answer.as_i64().unwrap();
+        assert!(ended_at > stopped_at, "a new generation: {ended_at} after {stopped_at}");
 
         fs::write(folder.path().join("go"), "").unwrap();
         process.signal(Signal::CONT);
         let lines = until("the woken worker to try, and to register anew", || async {
-            Some(told(folder.path())).filter(|t| t.iter().any(|l| l.starts_with("settle")) && t.contains(&"registered anew".to_owned()))
+            let lines = told(folder.path());
+            let tries = lines.iter().filter(|l| l.starts_with("settle")).count();
+            let begins = lines.iter().filter(|l| l.starts_with("begin")).count();
+            Some(lines).filter(|l| tries == begins && l.contains(&"registered anew".to_owned()))
         })
         .await;
-        assert!(lines.contains(&"held false".to_owned()), "its lease told it at once: {lines:?}");
-        assert!(lines.contains(&"settle fenced".to_owned()), "{lines:?}");
+        assert!(
+            lines.contains(&"held false".to_owned()) && !lines.contains(&"held true".to_owned()),
+            "its lease told it at once: {lines:?}"
+        );
+        assert!(lines.iter().filter(|l| l.starts_with("settle")).all(|l| l == "settle fenced"), "{lines:?}");
         assert_eq!(db.store.setting("stopped-worker").await.unwrap(), None);
-        assert_eq!(db.store.setting("v1").await.unwrap().as_deref(), Some("2"));
+        assert_eq!(db.store.setting("v1").await.unwrap(), Some(ended_at.to_string()));
         let row = here.row(&id).await;
-        assert_eq!((row.state.as_str(), row.generation, row.outcome.as_deref()), ("done", 2, Some("ok")));
-        assert_eq!(here.jobs.wait(&id, PATIENCE).await.unwrap().unwrap(), json!(2));
+        assert_eq!((row.state.as_str(), row.generation, row.outcome.as_deref()), ("done", ended_at, Some("ok")));
+        assert_eq!(here.jobs.wait(&id, PATIENCE).await.unwrap().unwrap(), answer);
     })
     .await;
 }
@@ -157,7 +175,7 @@ async fn a_killed_process_on_postgres_is_replaced_when_its_lease_has_expired() {
     on_postgres(|db| async move {
         let folder = tempfile::tempdir().unwrap();
         let process = Process::start(&db.options.url, folder.path());
-        until("the worker to begin", || async { told(folder.path()).contains(&"begin 1".to_owned()).then_some(()) }).await;
+        until("the worker to begin", || async { begun(folder.path()) }).await;
         drop(process);
         let here = Worker::start(&db.store, options(), [task("work", |cx| settle(cx, json!("taken over")))]).await;
         let id = here.jobs.list(&JobFilter::default(), None, 9).await.unwrap().remove(0).id;
@@ -175,7 +193,7 @@ async fn a_killed_process_on_sqlite_is_replaced_at_once() {
     let _place = db.place();
     drop(db); // and with it the file's lock
     let process = Process::start(&options.url, folder.path());
-    until("the worker to begin", || async { told(folder.path()).contains(&"begin 1".to_owned()).then_some(()) }).await;
+    until("the worker to begin", || async { begun(folder.path()) }).await;
     drop(process);
     let store = Store::open(&options).await.unwrap();
     let slow = JobsOptions { lease: PATIENCE * 10, poll: PATIENCE * 10, ..crate::harness::options() };

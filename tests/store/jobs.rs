@@ -36,6 +36,13 @@ async fn worker(store: &Store, id: &str, lease: Duration) {
     tx.commit().await.unwrap();
 }
 
+/// Ends a worker's lease.
+async fn lapse(store: &Store, id: &str) {
+    let mut tx = store.begin().await.unwrap();
+    assert!(tx.renew_worker(id, Duration::ZERO).await.unwrap());
+    tx.commit().await.unwrap();
+}
+
 async fn insert(store: &Store, id: &str, job: &NewJob, worker: Option<&str>) -> Option<Claimed> {
     let mut tx = store.begin().await.unwrap();
     let claimed = tx.insert_job(id, job, worker).await.unwrap();
@@ -171,12 +178,26 @@ both_databases! {
     }
 
     async fn an_owner_whose_lease_has_lapsed_writes_nothing_though_nobody_took_over_yet(db) {
-        worker(&db.store, "late", Duration::ZERO).await;
+        worker(&db.store, "late", LONG).await;
         insert(&db.store, "j1", &job("v1", "h@a"), Some("late")).await.unwrap();
+        lapse(&db.store, "late").await;
         assert_eq!(end(&db.store, "j1", "late", 1).await, None);
         assert!(!release(&db.store, "j1", "late", 1, Release::default()).await);
         let mut tx = db.store.begin().await.unwrap();
         assert!(!tx.hold_job("j1", "late", 1).await.unwrap());
+    }
+
+    async fn a_worker_without_a_living_lease_claims_nothing(db) {
+        worker(&db.store, "late", LONG).await;
+        lapse(&db.store, "late").await;
+        for who in ["late", "never-registered"] {
+            assert!(insert(&db.store, who, &job(who, "h@a"), Some(who)).await.is_none());
+            assert!(claim(&db.store, "h@a", who, 9).await.is_empty());
+            let mut tx = db.store.begin().await.unwrap();
+            assert!(tx.claim_next_in_order(who, who).await.unwrap().is_none());
+        }
+        let db = with_worker(db).await;
+        assert_eq!(claim(&db.store, "h@a", "w", 9).await.len(), 2, "the jobs wait for a living one");
     }
 
     async fn a_job_ends_once(db) {
@@ -232,10 +253,15 @@ both_databases! {
 
     async fn the_jobs_of_dead_workers_and_no_others_are_taken_over(db) {
         let db = with_worker(db).await;
-        worker(&db.store, "dead", Duration::ZERO).await;
+        worker(&db.store, "dead", LONG).await;
+        worker(&db.store, "gone", LONG).await;
         insert(&db.store, "alive", &job("v1", "h@a"), Some("w")).await.unwrap();
         insert(&db.store, "orphan", &job("v2", "h@a"), Some("dead")).await.unwrap();
-        insert(&db.store, "unknown", &job("v3", "h@a"), Some("never-registered")).await.unwrap();
+        insert(&db.store, "unknown", &job("v3", "h@a"), Some("gone")).await.unwrap();
+        lapse(&db.store, "dead").await;
+        let mut tx = db.store.begin().await.unwrap();
+        tx.remove_worker("gone").await.unwrap();
+        tx.commit().await.unwrap();
         assert!(db.store.has_dead_workers().await.unwrap());
         let mut tx = db.store.begin().await.unwrap();
         assert_eq!(tx.take_over_jobs().await.unwrap(), 2);

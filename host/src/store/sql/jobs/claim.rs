@@ -38,7 +38,8 @@ const INSERT: &str = "INSERT INTO jobs (id, kind, resource_kind, resource_id, or
                awaited, reason, request_id, project_id, user_id) \
              SELECT $1, $2, $3, $4, $5, $6, $7, CASE WHEN n.mine THEN 'running' ELSE 'ready' END, CASE WHEN n.mine THEN $8 END, CASE WHEN n.mine THEN 1 ELSE 0 END, \
                CASE WHEN n.mine THEN 1 ELSE 0 END, 0, n.at, n.at, n.at + $9, FALSE, '', $10, $11, $12 \
-             FROM (SELECT {now} AS at, $8 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs o WHERE o.order_key = $5 AND o.state <> 'done') AS mine) n \
+             FROM (SELECT {now} AS at, EXISTS (SELECT 1 FROM workers w WHERE w.id = $8 AND w.lease_until > {now}) \
+               AND NOT EXISTS (SELECT 1 FROM jobs o WHERE o.order_key = $5 AND o.state <> 'done') AS mine) n \
              RETURNING seq, generation, created_at, expires_at";
 
 /// A row as a claim returns it.
@@ -197,7 +198,7 @@ fn claim_sql(dialect: Dialect, candidates: &'static str) -> AssertSqlSafe<String
     AssertSqlSafe(format!(
         "WITH due AS MATERIALIZED ({candidates}) \
          UPDATE jobs SET state = 'running', worker = $1, generation = generation + 1, attempts = attempts + 1, reason = '' \
-         WHERE seq IN (SELECT seq FROM due) AND state = 'ready' RETURNING {CLAIMED}, expires_at - {now} AS \"left\""
+         WHERE seq IN (SELECT seq FROM due) AND state = 'ready' AND EXISTS (SELECT 1 FROM workers w WHERE w.id = $1 AND w.lease_until > {now}) RETURNING {CLAIMED}, expires_at - {now} AS \"left\""
     ))
 }
 
