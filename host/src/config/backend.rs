@@ -1,6 +1,6 @@
 //! `[[backend]]`: one storage back end, and what its driver may do.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,8 @@ pub struct Grants {
     pub kv_mib: u32,
     /// The driver may read its secrets' text, for protocols where the host cannot write them into the request for it.
     pub reveal_secrets: bool,
+    /// A PEM bundle of the certificate authorities the array's certificate may come from. Empty: the system's.
+    pub ca_file: PathBuf,
 }
 
 impl Default for BackendConfig {
@@ -82,6 +84,14 @@ impl BackendConfig {
 
 impl Default for Grants {
     fn default() -> Self {
-        Self { http: Vec::new(), memory_mib: 64, call_timeout: Duration::from_secs(60), concurrency: 16, kv_mib: 64, reveal_secrets: false }
+        Self {
+            http: Vec::new(),
+            memory_mib: 64,
+            call_timeout: Duration::from_secs(60),
+            concurrency: 16,
+            kv_mib: 64,
+            reveal_secrets: false,
+            ca_file: PathBuf::new(),
+        }
     }
 }

@@ -22,6 +22,9 @@ use super::{
 };
 use crate::clock::{self, Micros};
 
+/// A deadline that passes sooner says nothing about the driver.
+const FAIR_CHANCE: Duration = Duration::from_secs(1);
+
 /// When a back end is left alone, and for how long.
 #[derive(Debug, Clone, Copy)]
 pub struct HealthPolicy {
@@ -107,7 +110,7 @@ impl Gate {
         };
         let probe = self.admit()?;
         self.in_flight.fetch_add(1, Ordering::SeqCst);
-        Ok(Pass { gate: self.clone(), probe, settled: false, _permit: permit })
+        Ok(Pass { gate: self.clone(), probe, settled: false, admitted: Instant::now(), _permit: permit })
     }
 
     /// Calls that run now.
@@ -217,6 +220,7 @@ pub struct Pass {
     gate: Arc<Gate>,
     probe: bool,
     settled: bool,
+    admitted: Instant,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -225,6 +229,8 @@ impl Pass {
     pub fn ended<T>(mut self, result: &DriverResult<T>) {
         self.settled = true;
         match result {
+            // a caller in a hurry proves nothing about the driver
+            Err(e) if e.kind == ErrorKind::Deadline && self.admitted.elapsed() < FAIR_CHANCE => self.settled = false,
             Err(e) if e.kind.is_misbehaviour() => self.gate.record(Some(e), self.probe),
             Err(e) if !e.kind.is_said_by_driver() => self.settled = false, // says nothing about the driver
             _ => self.gate.record(None, self.probe),

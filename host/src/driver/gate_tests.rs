@@ -92,6 +92,15 @@ async fn what_the_driver_says_itself_is_no_misbehaviour() {
 }
 
 #[tokio::test]
+async fn a_caller_without_patience_is_not_the_drivers_fault() {
+    let gate = gate(4);
+    for _ in 0..20 {
+        let _late = make(&gate, Err(DriverError::new(ErrorKind::Deadline, "too late"))).await;
+    }
+    assert!(!quarantined(&gate).await);
+}
+
+#[tokio::test]
 async fn after_the_pause_one_good_call_lifts_the_quarantine() {
     let gate = gate(4);
     for _ in 0..3 {

@@ -16,6 +16,8 @@ use crate::{
 pub struct Effective {
     pub http: AllowList,
     pub kv_bytes: u64,
+    /// Roots of trust that replace the system's.
+    pub ca_pem: Option<Vec<u8>>,
     pub secrets: Arc<Secrets>,
 }
 
@@ -23,17 +25,27 @@ impl Effective {
     /// `imports` are the interfaces the component imports, by their names in the contract: `http`, `kv`.
     ///
     /// # Errors
-    /// `Invalid`, naming every entry of `grants.http` that is no authority.
-    pub fn new(imports: &[&str], config: &BackendConfig) -> Result<Self, DriverError> {
-        let asks = |name: &str| imports.contains(&name);
+    /// `Invalid`, naming every entry of `grants.http` that is no authority, or a `grants.ca_file` that cannot be read.
+    pub fn new<S: AsRef<str>>(imports: &[S], config: &BackendConfig) -> Result<Self, DriverError> {
+        let asks = |name: &str| imports.iter().any(|i| i.as_ref() == name);
         let listed = authorities(&config.grants)?;
         let secrets = config.secrets.iter().map(|(name, secret)| (name.clone(), secret.expose().to_owned())).collect();
         Ok(Self {
             http: if asks("http") { listed } else { AllowList::default() },
             kv_bytes: if asks("kv") { u64::from(config.grants.kv_mib) << 20 } else { 0 },
+            ca_pem: roots(&config.grants)?,
             secrets: Arc::new(secrets),
         })
     }
+}
+
+fn roots(grants: &Grants) -> Result<Option<Vec<u8>>, DriverError> {
+    let path = &grants.ca_file;
+    if path.as_os_str().is_empty() {
+        return Ok(None);
+    }
+    let fault = |e: std::io::Error| DriverError::new(ErrorKind::Invalid, format!("grants.ca_file {} cannot be read: {e}", path.display()));
+    std::fs::read(path).map(Some).map_err(fault)
 }
 
 /// The granted authorities, whether or not a driver asks for them.

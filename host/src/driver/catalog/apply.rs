@@ -1,10 +1,10 @@
 //! The configured back ends change: come, go, or get other settings, while the rest serves.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use serde::Serialize;
 
-use super::{Catalog, CatalogError, book::BackendEntry};
+use super::{Catalog, CatalogError, book::BackendEntry, open::PATIENCE};
 use crate::{config::BackendConfig, driver::loader::Driver};
 
 /// What became of one back end.
@@ -52,6 +52,10 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError`]; a back end that is refused or down is in the answer.
     pub async fn apply(&self, wanted: &[BackendConfig]) -> Result<Applied, CatalogError> {
+        self.apply_within(wanted, PATIENCE).await
+    }
+
+    pub(super) async fn apply_within(&self, wanted: &[BackendConfig], patience: Duration) -> Result<Applied, CatalogError> {
         let _turn = self.inner.turn.lock().await;
         let mut applied = Applied::default();
         self.remove_all_but(wanted, &mut applied).await?;
@@ -74,16 +78,17 @@ impl Catalog {
                 }
             }
         }
-        self.open_changed(opening, &mut applied).await?;
+        self.open_changed(opening, patience, &mut applied).await?;
         Ok(applied)
     }
 
     pub(super) async fn open_changed(
         &self,
         opening: Vec<(Arc<dyn Driver>, Arc<BackendConfig>)>,
+        patience: Duration,
         applied: &mut Applied,
     ) -> Result<(), CatalogError> {
-        for one in self.open_all(opening).await? {
+        for one in self.open_all(opening, patience).await? {
             let new = match one.result {
                 Ok(new) => new,
                 Err(e) => {

@@ -113,7 +113,7 @@ fn next_try(attempts: u32) -> Instant {
 
 impl Refusal {
     pub fn new(sha256: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { sha256: sha256.into(), reason: reason.into(), at: clock::now(), retry_at: Instant::now() + Duration::from_secs(60) }
+        Self { sha256: sha256.into(), reason: reason.into(), at: clock::now(), retry_at: Instant::now() + Duration::from_secs(15) }
     }
 }
 

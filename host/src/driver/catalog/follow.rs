@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use bytes::Bytes;
 
-use super::{Catalog, CatalogError, book::Refusal};
+use super::{Catalog, CatalogError, book::Refusal, open::PATIENCE};
 use crate::store::sql::driver_blobs::ActiveDriver;
 
 impl Catalog {
@@ -51,7 +51,7 @@ impl Catalog {
         };
         let users = self.book().users_of(&row.name);
         let (mut opened, mut failed) = (Vec::new(), Vec::new());
-        for one in self.open_all(users.into_iter().map(|config| (Arc::clone(&driver), config)).collect()).await? {
+        for one in self.open_all(users.into_iter().map(|config| (Arc::clone(&driver), config)).collect(), PATIENCE).await? {
             match one.result {
                 Ok(new) => match self.before_swap(&new).await? {
                     Ok(()) => opened.push(new),
@@ -59,6 +59,16 @@ impl Catalog {
                 },
                 Err(e) => failed.push((one.config.name.clone(), format!("{}: {}", e.kind.as_str(), e.message))),
             }
+        }
+        let mut serving = failed.iter().map(|(name, _)| self.host_of(name)).collect::<Result<Vec<_>, _>>()?;
+        serving.retain(|host| self.inner.live.load().contains_key(host));
+        if !serving.is_empty() {
+            // an array that is out for a moment is no reason to take down what serves; the others wait for it
+            let why: Vec<String> = failed.into_iter().map(|(name, reason)| format!("{name}: {reason}")).collect();
+            let reason = format!("another process accepted these bytes, but here they do not start yet: {}", why.join("; "));
+            tracing::warn!(driver = %row.name, sha256 = %row.hash, %reason, "a driver is not followed yet");
+            self.book().drivers.entry(row.name.clone()).or_default().refused = Some(Refusal::new(&row.hash, reason));
+            return Ok(false);
         }
         self.adopt(&row.name, driver, opened, failed, row.forced).await?;
         tracing::info!(driver = %row.name, sha256 = %row.hash, "another process's driver was taken over");

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use super::{
     Catalog, CatalogError,
     book::{DriverEntry, Refusal},
+    open::PATIENCE,
 };
 use crate::{
     clock,
@@ -135,7 +136,7 @@ impl Catalog {
         let users = self.book().users_of(name);
         let mut opened = Vec::with_capacity(users.len());
         let mut failed = Vec::new();
-        for one in self.open_all(users.into_iter().map(|config| (driver.clone(), config)).collect()).await? {
+        for one in self.open_all(users.into_iter().map(|config| (driver.clone(), config)).collect(), PATIENCE).await? {
             match one.result {
                 Ok(new) => {
                     against.extend(self.lacks(&new).await?);

@@ -15,7 +15,9 @@ use crate::{
 };
 
 /// An incarnation that is not open after this long is tried again later: start-up and reload do not hang on one array.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+/// The same when the service starts: an array that is out must not hold it up.
+pub(super) const PATIENCE_AT_START: Duration = Duration::from_secs(5);
 
 /// How one back end's opening ended.
 pub(super) struct Opened {
@@ -29,12 +31,16 @@ impl Catalog {
     }
 
     /// Opens one incarnation of each configuration, side by side.
-    pub(super) async fn open_all(&self, wanted: Vec<(Arc<dyn Driver>, Arc<BackendConfig>)>) -> Result<Vec<Opened>, CatalogError> {
+    pub(super) async fn open_all(
+        &self,
+        wanted: Vec<(Arc<dyn Driver>, Arc<BackendConfig>)>,
+        patience: Duration,
+    ) -> Result<Vec<Opened>, CatalogError> {
         let mut opening = Vec::with_capacity(wanted.len());
         for (driver, config) in wanted {
             let host = self.host_of(&config.name)?;
             opening.push(async move {
-                let result = open(&host, driver.as_ref(), config.clone()).await;
+                let result = open(&host, driver.as_ref(), config.clone(), patience).await;
                 Opened { config, result }
             });
         }
@@ -42,9 +48,9 @@ impl Catalog {
     }
 }
 
-async fn open(host: &str, driver: &dyn Driver, config: Arc<BackendConfig>) -> DriverResult<Arc<Backend>> {
-    match tokio::time::timeout(PATIENCE, driver.open(host, config)).await {
+async fn open(host: &str, driver: &dyn Driver, config: Arc<BackendConfig>, patience: Duration) -> DriverResult<Arc<Backend>> {
+    match tokio::time::timeout(patience, driver.open(host, config)).await {
         Ok(opened) => opened.map(Arc::new),
-        Err(_) => Err(DriverError::new(ErrorKind::Deadline, format!("{host} did not come up within {} s", PATIENCE.as_secs()))),
+        Err(_) => Err(DriverError::new(ErrorKind::Deadline, format!("{host} did not come up within {} s", patience.as_secs()))),
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
 
-use super::{Applied, Catalog, CatalogError, Parts, book::Refusal, embedded, offer};
+use super::{Applied, Catalog, CatalogError, Parts, book::Refusal, embedded, offer, open::PATIENCE_AT_START};
 use crate::{config::BackendConfig, store::sql::driver_blobs::ActiveDriver, wasm::watch};
 
 impl Catalog {
@@ -36,7 +36,7 @@ impl Catalog {
                 self.offer_file(&path, false).await?;
             }
         }
-        let applied = self.apply(backends).await?;
+        let applied = self.apply_within(backends, PATIENCE_AT_START).await?;
         if let Some(mut changes) = changes {
             let catalog = self.clone();
             tokio::spawn(async move {

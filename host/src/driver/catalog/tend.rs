@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use futures::future::join_all;
 
-use super::{Applied, Catalog, CatalogError};
+use super::{Applied, Catalog, CatalogError, open::PATIENCE};
 use crate::{
     config::BackendConfig,
     driver::{call::Call, loader::Driver},
@@ -40,7 +40,7 @@ impl Catalog {
             }
         }
         let mut up = Vec::new();
-        for one in self.open_all(opening).await? {
+        for one in self.open_all(opening, PATIENCE).await? {
             let name = one.config.name.clone();
             // it may have been changed, removed or brought up while we waited for our turn
             let same = self.book().backends.get(&name).is_some_and(|b| b.config == one.config && b.down.is_some());
@@ -91,7 +91,7 @@ impl Catalog {
                 }
             }
         }
-        self.open_changed(opening, &mut applied).await
+        self.open_changed(opening, PATIENCE, &mut applied).await
     }
 
     /// A report is the cheapest call there is: it decides whether a quarantine ends.

@@ -109,6 +109,15 @@ pub enum HttpError {
     NotOwner,
 }
 
+/// Why a back end has no client.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    #[error("no certificate can be read from the CA file")]
+    Roots(#[source] Option<reqwest::Error>),
+    #[error("TLS cannot be set up")]
+    Build(#[source] reqwest::Error),
+}
+
 /// One back end's way out.
 pub struct HttpClient {
     /// None: the back end has no grant, so that no client need exist.
@@ -122,8 +131,8 @@ impl HttpClient {
     /// Builds the client of a back end. `ca_pem` replaces the system's roots when given.
     ///
     /// # Errors
-    /// A certificate that cannot be read, or a TLS set-up that cannot be built.
-    pub fn new(list: AllowList, secrets: Arc<Secrets>, ca_pem: Option<&[u8]>, limits: HttpLimits) -> Result<Self, reqwest::Error> {
+    /// [`ClientError`].
+    pub fn new(list: AllowList, secrets: Arc<Secrets>, ca_pem: Option<&[u8]>, limits: HttpLimits) -> Result<Self, ClientError> {
         Self::with_lookup(list, secrets, ca_pem, limits, Arc::new(SystemLookup))
     }
 
@@ -137,7 +146,7 @@ impl HttpClient {
         ca_pem: Option<&[u8]>,
         limits: HttpLimits,
         lookup: Arc<dyn Lookup>,
-    ) -> Result<Self, reqwest::Error> {
+    ) -> Result<Self, ClientError> {
         let list = Arc::new(list);
         if list.is_empty() {
             return Ok(Self { client: None, list, secrets, limits });
@@ -152,9 +161,13 @@ impl HttpClient {
             .user_agent(concat!("stowage/", env!("CARGO_PKG_VERSION")))
             .dns_resolver(CheckedResolver::new(list.clone(), lookup));
         if let Some(pem) = ca_pem {
-            builder = builder.tls_certs_only(reqwest::Certificate::from_pem_bundle(pem)?);
+            let roots = reqwest::Certificate::from_pem_bundle(pem).map_err(|e| ClientError::Roots(Some(e)))?;
+            if roots.is_empty() {
+                return Err(ClientError::Roots(None)); // it would trust nobody, and say so only at the first request
+            }
+            builder = builder.tls_certs_only(roots);
         }
-        Ok(Self { client: Some(builder.build()?), list, secrets, limits })
+        Ok(Self { client: Some(builder.build().map_err(ClientError::Build)?), list, secrets, limits })
     }
 
     /// Sends one request and follows its redirects.

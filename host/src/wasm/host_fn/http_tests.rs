@@ -314,6 +314,14 @@ async fn a_server_that_speaks_no_tls_is_a_tls_error() {
     assert!(matches!(answer, Err(HttpError::Tls(_))), "{answer:?}");
 }
 
+#[test]
+fn a_ca_file_without_a_certificate_is_refused_at_once() {
+    let list = || AllowList::parse(&["array.example:443"]).unwrap();
+    for pem in [&b"not a certificate"[..], b"", b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+        assert!(HttpClient::new(list(), secrets(), Some(pem), HttpLimits::default()).is_err());
+    }
+}
+
 /// Answers with the request's own credential header and body.
 fn echo(request: In) -> Out {
     let auth = request

@@ -85,6 +85,12 @@ impl Adapter {
     pub(super) fn finish<T>(&self, mut run: Run, answer: DriverResult<T>) -> DriverResult<T> {
         run.store.data_mut().flush_stderr();
         self.side.progress.forget(&run.store.data().call.operation_id);
+        // an array may have sent a secret back, and the driver quoted it
+        let answer = answer.map_err(|mut e| {
+            e.message = self.side.secrets.redact(&e.message);
+            e.user_message = e.user_message.map(|text| self.side.secrets.redact(&text));
+            e
+        });
         let result = answer.as_ref().map_or_else(|e| e.kind.as_str(), |_| "answered");
         metrics::histogram!("stowage_driver_call_seconds", "backend" => self.host.clone(), "verb" => run.verb, "result" => result)
             .record(run.begun.elapsed().as_secs_f64());

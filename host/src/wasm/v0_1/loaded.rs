@@ -1,6 +1,6 @@
 //! A checked 0.1 component, ready to be opened for back ends.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use wasmtime::{
@@ -20,6 +20,7 @@ use crate::{
     store::sql::driver_kv::DriverDb,
     wasm::{
         egress::AllowList,
+        grants::Effective,
         host_fn::{
             config::{ConfigView, OptionKind, OptionSpec},
             http::{HttpClient, HttpLimits},
@@ -41,6 +42,7 @@ const TRIAL: driver::Grants = driver::Grants {
     concurrency: 1,
     kv_mib: 0,
     reveal_secrets: false,
+    ca_file: PathBuf::new(),
 };
 const MAX_OPTIONS: usize = 500;
 const MAX_TEXT: usize = 255;
@@ -70,6 +72,8 @@ pub struct Loaded {
     options: Vec<OptionSpec>,
     pre: wasmtime::component::InstancePre<State>,
     exports: Arc<Exports>,
+    /// What it asks for, by the contract's names.
+    imports: Vec<String>,
     shared: Shared,
 }
 
@@ -89,7 +93,8 @@ impl Loaded {
         let pre = linker.instantiate_pre(component).map_err(|e| LoadError::Imports(format!("{e:#}")))?;
         let exports = Arc::new(Exports::find(&pre).map_err(LoadError::Exports)?);
         let limits = CallLimits::from_grants(&TRIAL);
-        let http = http(&TRIAL, &Arc::default()).map_err(LoadError::Trial)?;
+        let http = HttpClient::new(AllowList::default(), Arc::default(), None, HttpLimits::default())
+            .map_err(|e| LoadError::Host(format!("the HTTP client cannot be built: {e}")))?;
         let side = Arc::new(side(file, ConfigView::empty(""), Arc::default(), http, ProgressBoard::default(), None));
         let trial = Adapter { host: "trial".to_owned(), pre: pre.clone(), exports: exports.clone(), side, limits, gate: None };
         let (info, options) = trial.describe().await?;
@@ -104,7 +109,8 @@ impl Loaded {
             exports: exports.names(),
         };
         let options = specs(options).map_err(|e| LoadError::Trial(DriverError::wrong_answer(e)))?;
-        Ok(Self { identity, options, pre, exports, shared })
+        let imports = imports(component);
+        Ok(Self { identity, options, pre, exports, imports, shared })
     }
 
     /// What the driver can be told, for `stowage driver check`.
@@ -165,10 +171,11 @@ fn specs(options: Vec<lifecycle::OptionSpec>) -> Result<Vec<OptionSpec>, String>
     Ok(specs)
 }
 
-fn http(grants: &driver::Grants, secrets: &Arc<Secrets>) -> DriverResult<HttpClient> {
-    let list = AllowList::parse(&grants.http).map_err(|e| DriverError::new(ErrorKind::Invalid, format!("grants.http: {e}")))?;
-    HttpClient::new(list, secrets.clone(), None, HttpLimits::default())
-        .map_err(|e| DriverError::new(ErrorKind::Internal, format!("the HTTP client cannot be built: {e}")))
+/// The contract's interfaces that a component imports.
+fn imports(component: &Component) -> Vec<String> {
+    let ty = component.component_type();
+    let names = ty.imports(component.engine());
+    names.filter_map(|(name, _)| Some(name.strip_prefix("stowage:driver/")?.split_once('@')?.0.to_owned())).collect()
 }
 
 fn side(
@@ -223,15 +230,13 @@ impl Loaded {
     /// Options checked, grants applied.
     fn adapter(&self, host: &str, config: &BackendConfig) -> DriverResult<Adapter> {
         let invalid = |text: String| DriverError::new(ErrorKind::Invalid, text);
-        let secrets: Arc<Secrets> = Arc::new(config.secrets.iter().map(|(name, s)| (name.clone(), s.expose().to_owned())).collect());
+        let granted = Effective::new(&self.imports, config)?;
+        let secrets = granted.secrets.clone();
         let view = ConfigView::check(&config.name, &self.options, &config.options, secrets.clone(), config.grants.reveal_secrets)
             .map_err(|faults| invalid(faults.join("; ")))?;
-        let http = http(&config.grants, &secrets)?;
-        let durable = self
-            .shared
-            .db
-            .as_ref()
-            .map(|db| Durable { kv: Kv::new(db.clone(), &config.name, u64::from(config.grants.kv_mib) << 20), db: db.clone() });
+        let http = HttpClient::new(granted.http, secrets.clone(), granted.ca_pem.as_deref(), HttpLimits::default())
+            .map_err(|e| invalid(format!("grants: {e}")))?;
+        let durable = self.shared.db.as_ref().map(|db| Durable { kv: Kv::new(db.clone(), &config.name, granted.kv_bytes), db: db.clone() });
         let limits = CallLimits::from_grants(&config.grants);
         let gate = Some(Gate::new(host, limits.concurrency));
         let side = Arc::new(side(&self.identity.file, view, secrets, http, self.shared.progress.clone(), durable));
