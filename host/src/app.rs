@@ -5,21 +5,24 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     api::{auth::TokenSource, route::Api},
     clock::{self, Micros},
-    config::{Config, Live, PublicUrlConfig},
-    context::Principal,
+    config::{Config, IdentityMode, Live, PublicUrlConfig},
     driver::catalog::Catalog,
-    error::{Error, Kind},
     jobs::{Jobs, JobsOptions, task},
+    keystone::Keystone,
     policy::Policy,
     reconcile::{Reconcilers, forget_placements::ForgetPlacements, stats::Stats},
     serve::{Addresses, ServeError},
     service,
+    service::identity::{
+        Identity,
+        bootstrap::{self, Bootstrapped},
+        catalog::{self, ServiceCatalog},
+    },
     service::volume_type,
     store::Store,
     telemetry::{
@@ -41,6 +44,8 @@ pub struct App {
     pub policy: Policy,
     /// What a token stands for: the built-in identity or a real Keystone.
     pub tokens: Arc<dyn TokenSource>,
+    /// The built-in identity; none when tokens are a real Keystone's.
+    pub identity: Option<Arc<Identity>>,
     /// The loaded back ends.
     pub drivers: Catalog,
     /// How clients reach the services.
@@ -88,11 +93,13 @@ impl App {
         let policy =
             Policy::load(policy_file(&config)).map_err(|e| ServeError::part(format!("policy.file {}", config.policy.file.display()), e))?;
         volume_type::seed::ensure_default_type(&store).await?;
+        let (tokens, identity) = identity(&config, &store, &public_urls).await?;
         Ok(Arc::new(Self {
             jobs: Jobs::new(store.clone(), jobs_options(&config)),
             reconcilers: Reconcilers::default(),
             policy,
-            tokens: Arc::new(NoIdentity),
+            tokens,
+            identity,
             drivers: Catalog::default(),
             public_urls,
             health: Health::default(),
@@ -158,12 +165,24 @@ fn jobs_options(config: &Config) -> JobsOptions {
     JobsOptions { work: jobs.work, lease: jobs.lease, poll: jobs.poll, unplaced: jobs.concurrency, ..JobsOptions::default() }
 }
 
-/// Nobody can say what a token stands for.
-struct NoIdentity;
-
-#[async_trait]
-impl TokenSource for NoIdentity {
-    async fn validate(&self, _: &str) -> Result<Principal, Error> {
-        Err(Error::new(Kind::Unavailable, "No identity service is configured."))
+/// Who says what tokens stand for. The built-in identity is made at the first start.
+async fn identity(config: &Config, store: &Store, urls: &PublicUrls) -> Result<(Arc<dyn TokenSource>, Option<Arc<Identity>>), ServeError> {
+    if config.identity.mode == IdentityMode::Keystone {
+        let keystone = Keystone::new(&config.identity.keystone).map_err(|e| ServeError::part("identity.keystone", e))?;
+        return Ok((Arc::new(keystone), None));
     }
+    let clouds = config.clouds_yaml();
+    let made = bootstrap::bootstrap(store, &config.identity, &urls.identity, &clouds)
+        .await
+        .map_err(|e| ServeError::part("the first start of identity", e))?;
+    if made != Bootstrapped::Before {
+        tracing::info!(clouds_yaml = %clouds.display(), "identity was made, with a random administrator's password");
+    }
+    let catalog = ServiceCatalog::new(
+        &config.identity.region,
+        &catalog::Urls { identity: urls.identity.clone(), block: urls.block.clone(), share: urls.share.clone() },
+    );
+    let identity = Identity::new(store.clone(), &config.identity, catalog).map_err(|e| ServeError::part("identity.argon2", e))?;
+    let identity = Arc::new(identity);
+    Ok((Arc::clone(&identity) as Arc<dyn TokenSource>, Some(identity)))
 }

@@ -27,6 +27,8 @@ pub enum Kind {
     NotAcceptable,
     /// Right syntax, wrong shape (Manila's 422).
     Unprocessable,
+    /// Too many failed attempts; the message says how long to wait.
+    TooManyRequests,
     /// A dependency is down; try again.
     Unavailable,
     /// The deadline passed; the work goes on.

@@ -13,6 +13,7 @@ pub mod domain;
 pub mod driver;
 pub mod error;
 pub mod jobs;
+pub mod keystone;
 pub mod notify;
 pub mod policy;
 pub mod quota;

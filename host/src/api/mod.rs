@@ -11,7 +11,9 @@ pub mod body;
 pub mod dispatch;
 pub mod fault;
 pub mod filter;
+pub mod identity;
 pub mod microversion;
+pub mod openapi;
 pub mod page;
 pub mod reply;
 pub mod request;
@@ -26,9 +28,10 @@ use route::{Api, Route};
 pub fn routes(api: Api) -> Vec<Route> {
     let mut rows = versions::routes(api);
     match api {
-        Api::Admin => rows.extend(admin::routes()),
+        Api::Identity => rows.extend(identity::routes()),
         Api::Block => rows.extend(block::routes()),
-        Api::Identity | Api::Share => {}
+        Api::Admin => rows.extend(admin::routes()),
+        Api::Share => {}
     }
     rows
 }

@@ -2,6 +2,7 @@
 //! shows when its attachments change. Nothing here fails in any way but by a typed refusal.
 
 pub mod attachment;
+pub mod identity;
 pub mod metadata;
 pub mod shared_targets;
 pub mod size;

@@ -98,7 +98,8 @@ pub async fn serve(listener: TcpListener, shared: Shared) {
                     if response.extensions().get::<Dropped>().is_some() { Err("dropped by the test") } else { Ok(response) }
                 }
             });
-            let _ = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await;
+            let _ =
+                hyper_util::server::conn::auto::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await;
         });
     }
 }
@@ -236,7 +237,9 @@ fn work(shared: &Shared, method: &Method, key: (String, String), headers: &Heade
     outcome.unwrap_or_else(|refusal| match refusal {
         Refusal::NotFound => StatusCode::NOT_FOUND.into_response(),
         Refusal::Conflict => StatusCode::CONFLICT.into_response(),
-        Refusal::Full { used, limit } => (StatusCode::INSUFFICIENT_STORAGE, Json(json!({ "used_gib": used, "limit_gib": limit }))).into_response(),
+        Refusal::Full { used, limit } => {
+            (StatusCode::INSUFFICIENT_STORAGE, Json(json!({ "used_gib": used, "limit_gib": limit }))).into_response()
+        }
         Refusal::Stale { seen } => (StatusCode::PRECONDITION_FAILED, Json(json!({ "seen": seen }))).into_response(),
     })
 }

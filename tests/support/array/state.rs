@@ -44,9 +44,14 @@ pub enum Refusal {
     /// Create of what exists, or update of another version. The object as it is goes back to the caller.
     Conflict,
     /// The pool lacks the space.
-    Full { used: u64, limit: u64 },
+    Full {
+        used: u64,
+        limit: u64,
+    },
     /// An older generation than one already seen for this object.
-    Stale { seen: u64 },
+    Stale {
+        seen: u64,
+    },
 }
 
 /// What a PUT expects to find.

@@ -9,7 +9,15 @@ use crate::{
 };
 
 pub const ROUTES: &[Route] = &[
-    Route::new(Api::Block, Verb::Get, "/extensions", "", 200, "List the extensions of the older API that are served", handler!(extensions::list)),
+    Route::new(
+        Api::Block,
+        Verb::Get,
+        "/extensions",
+        "",
+        200,
+        "List the extensions of the older API that are served",
+        handler!(extensions::list),
+    ),
     Route::new(Api::Block, Verb::Get, "/extensions/{alias}", "", 200, "Show an extension", handler!(extensions::show)),
     Route::new(Api::Block, Verb::Get, "/resource_filters", "", 200, "List what each resource may be filtered by", handler!(filters::list))
         .since(33)

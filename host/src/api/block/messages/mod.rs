@@ -18,17 +18,20 @@ use crate::{
 };
 
 pub const ROUTES: &[Route] = &[
-    Route::new(Api::Block, Verb::Get, "/messages", "message:get_all", 200, "List messages, newest first", handler!(list::list)).since(3).query(&[
-        ("limit", "integer", "at most this many, from 3.5"),
-        ("marker", "string", "begin after the message with this id, from 3.5"),
-        ("resource_uuid", "string", "filter, from 3.5"),
-        ("resource_type", "string", "filter, from 3.5"),
-        ("event_id", "string", "filter, from 3.5"),
-        ("request_id", "string", "filter, from 3.5"),
-        ("message_level", "string", "filter, from 3.5"),
-    ]),
+    Route::new(Api::Block, Verb::Get, "/messages", "message:get_all", 200, "List messages, newest first", handler!(list::list))
+        .since(3)
+        .query(&[
+            ("limit", "integer", "at most this many, from 3.5"),
+            ("marker", "string", "begin after the message with this id, from 3.5"),
+            ("resource_uuid", "string", "filter, from 3.5"),
+            ("resource_type", "string", "filter, from 3.5"),
+            ("event_id", "string", "filter, from 3.5"),
+            ("request_id", "string", "filter, from 3.5"),
+            ("message_level", "string", "filter, from 3.5"),
+        ]),
     Route::new(Api::Block, Verb::Get, "/messages/{message_id}", "message:get", 200, "Show a message", handler!(show::show)).since(3),
-    Route::new(Api::Block, Verb::Delete, "/messages/{message_id}", "message:delete", 204, "Delete a message", handler!(delete::delete)).since(3),
+    Route::new(Api::Block, Verb::Delete, "/messages/{message_id}", "message:delete", 204, "Delete a message", handler!(delete::delete))
+        .since(3),
 ];
 
 fn render(req: &ApiRequest, m: &MessageRow) -> Value {

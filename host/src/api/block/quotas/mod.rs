@@ -14,14 +14,42 @@ const CLASS: &str = "/os-quota-class-sets/{class}";
 const SHOW: &str = "volume_extension:quotas:show";
 
 pub const ROUTES: &[Route] = &[
-    Route::new(Api::Block, Verb::Get, SET, SHOW, 200, "Show a project's limits", handler!(sets::show)).query(&[("usage", "boolean", "with what is used")]),
+    Route::new(Api::Block, Verb::Get, SET, SHOW, 200, "Show a project's limits", handler!(sets::show)).query(&[(
+        "usage",
+        "boolean",
+        "with what is used",
+    )]),
     Route::new(Api::Block, Verb::Get, "/os-quota-sets/{project}/defaults", SHOW, 200, "Show the default limits", handler!(sets::defaults)),
     Route::new(Api::Block, Verb::Put, SET, "volume_extension:quotas:update", 200, "Set a project's limits", handler!(sets::update))
         .body(&[("quota_set", "object", "resource: limit, -1 for none")]),
-    Route::new(Api::Block, Verb::Delete, SET, "volume_extension:quotas:delete", 200, "Give a project the default limits", handler!(sets::delete)),
+    Route::new(
+        Api::Block,
+        Verb::Delete,
+        SET,
+        "volume_extension:quotas:delete",
+        200,
+        "Give a project the default limits",
+        handler!(sets::delete),
+    ),
     Route::new(Api::Block, Verb::Get, CLASS, "volume_extension:quota_classes:get", 200, "Show a class's limits", handler!(classes::show)),
-    Route::new(Api::Block, Verb::Put, CLASS, "volume_extension:quota_classes:update", 200, "Set a class's limits", handler!(classes::update))
-        .body(&[("quota_class_set", "object", "resource: limit, -1 for none")]),
-    Route::new(Api::Block, Verb::Get, "/limits", "limits_extension:used_limits", 200, "Show limits and usage in short", handler!(limits::show))
-        .query(&[("project_id", "string", "another project, for an admin, from 3.39")]),
+    Route::new(
+        Api::Block,
+        Verb::Put,
+        CLASS,
+        "volume_extension:quota_classes:update",
+        200,
+        "Set a class's limits",
+        handler!(classes::update),
+    )
+    .body(&[("quota_class_set", "object", "resource: limit, -1 for none")]),
+    Route::new(
+        Api::Block,
+        Verb::Get,
+        "/limits",
+        "limits_extension:used_limits",
+        200,
+        "Show limits and usage in short",
+        handler!(limits::show),
+    )
+    .query(&[("project_id", "string", "another project, for an admin, from 3.39")]),
 ];

@@ -64,7 +64,9 @@ pub(super) fn limits(req: &ApiRequest, key: &str) -> Result<Vec<(String, i64)>> 
             Value::String(s) => s.trim().parse().ok(),
             _ => None,
         };
-        let limit = number.filter(|n| (-1..=i64::from(i32::MAX)).contains(n)).ok_or_else(|| members.refuse(resource, "is not an integer from -1 to 2147483647"))?;
+        let limit = number
+            .filter(|n| (-1..=i64::from(i32::MAX)).contains(n))
+            .ok_or_else(|| members.refuse(resource, "is not an integer from -1 to 2147483647"))?;
         limits.push((resource.clone(), limit));
     }
     Ok(limits)

@@ -24,6 +24,14 @@ pub const ROUTES: &[Route] = &[
         ("name", "string", "filter, from 3.28"),
         ("volume_type", "string", "filter: pools that have what the type asks, from 3.35"),
     ]),
-    Route::new(Api::Block, Verb::Get, "/capabilities/{host}", "volume_extension:capabilities", 200, "Show what a back end can do", handler!(capabilities::show)),
+    Route::new(
+        Api::Block,
+        Verb::Get,
+        "/capabilities/{host}",
+        "volume_extension:capabilities",
+        200,
+        "Show what a back end can do",
+        handler!(capabilities::show),
+    ),
     Route::new(Api::Block, Verb::Get, "/os-availability-zone", "", 200, "List availability zones", handler!(zones::list)),
 ];

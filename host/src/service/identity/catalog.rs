@@ -1,0 +1,116 @@
+//! The service catalog: how clients find the APIs.
+//!
+//! Each service stands under both of its type names, so that old and new clients find it. Ids are derived from what they
+//! name: every process, and every start, gives the same.
+
+use uuid::Uuid;
+
+/// The public URLs that the catalog is built from; empty ones are left out.
+#[derive(Debug, Clone, Default)]
+pub struct Urls {
+    pub identity: String,
+    pub block: String,
+    pub share: String,
+}
+
+/// One service and its URL.
+#[derive(Debug, Clone)]
+pub struct ServiceEntry {
+    pub id: String,
+    pub kind: &'static str,
+    pub name: &'static str,
+    pub description: &'static str,
+    url: String,
+    /// The URL ends in the token's project.
+    per_project: bool,
+}
+
+/// One endpoint of a service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    pub id: String,
+    pub service_id: String,
+    pub interface: &'static str,
+    pub url: String,
+}
+
+pub const INTERFACES: [&str; 3] = ["public", "internal", "admin"];
+
+/// The catalog.
+#[derive(Debug, Clone, Default)]
+pub struct ServiceCatalog {
+    pub region: String,
+    pub services: Vec<ServiceEntry>,
+}
+
+impl ServiceCatalog {
+    pub fn new(region: &str, urls: &Urls) -> Self {
+        let all = [
+            ("identity", "keystone", "Identity", &urls.identity, "/v3", false),
+            ("block-storage", "cinder", "Block storage", &urls.block, "/v3", true),
+            ("volumev3", "cinderv3", "Block storage", &urls.block, "/v3", true),
+            ("shared-file-system", "manila", "Shared file systems", &urls.share, "/v2", false),
+            ("sharev2", "manilav2", "Shared file systems", &urls.share, "/v2", false),
+        ];
+        let services = all.into_iter().filter(|(.., base, _, _)| !base.is_empty());
+        let services = services.map(|(kind, name, description, base, root, per_project)| ServiceEntry {
+            id: id(kind),
+            kind,
+            name,
+            description,
+            url: format!("{}{root}", base.trim_end_matches('/')),
+            per_project,
+        });
+        Self { region: region.to_owned(), services: services.collect() }
+    }
+}
+
+impl ServiceEntry {
+    /// The three endpoints; `project` is the token's, or a placeholder.
+    pub fn endpoints(&self, project: Option<&str>) -> impl Iterator<Item = Endpoint> {
+        let url = match project {
+            Some(project) if self.per_project => format!("{}/{project}", self.url),
+            _ => self.url.clone(),
+        };
+        INTERFACES.into_iter().map(move |interface| Endpoint {
+            id: id(&format!("{}/{interface}", self.kind)),
+            service_id: self.id.clone(),
+            interface,
+            url: url.clone(),
+        })
+    }
+}
+
+fn id(name: &str) -> String {
+    Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("stowage/catalog/{name}").as_bytes()).simple().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn catalog() -> ServiceCatalog {
+        ServiceCatalog::new("R", &Urls { identity: "http://i:5000".into(), block: "http://b:8776/".into(), share: String::new() })
+    }
+
+    #[test]
+    fn both_type_names_of_a_service_are_there_and_services_without_a_url_are_not() {
+        let kinds: Vec<_> = catalog().services.iter().map(|s| s.kind).collect();
+        assert_eq!(kinds, ["identity", "block-storage", "volumev3"]);
+    }
+    #[test]
+    fn block_urls_end_in_the_project_of_the_token() {
+        let block = catalog().services[1].clone();
+        assert_eq!(block.endpoints(Some("p1")).next().unwrap().url, "http://b:8776/v3/p1");
+        assert_eq!(block.endpoints(None).next().unwrap().url, "http://b:8776/v3");
+    }
+    #[test]
+    fn ids_are_the_same_at_every_start_and_different_from_each_other() {
+        let ids = |c: ServiceCatalog| c.services.iter().flat_map(|s| s.endpoints(None)).map(|e| e.id).collect::<Vec<_>>();
+        assert_eq!(ids(catalog()), ids(catalog()));
+        let mut distinct = ids(catalog());
+        distinct.sort();
+        distinct.dedup();
+        assert_eq!(distinct.len(), 9);
+    }
+}
