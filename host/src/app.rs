@@ -11,13 +11,16 @@ use crate::{
     api::{auth::TokenSource, route::Api},
     clock::{self, Micros},
     config::{Config, IdentityMode, Live, PublicUrlConfig},
-    driver::catalog::Catalog,
+    driver::catalog::{Catalog, Parts},
     jobs::{Jobs, JobsOptions, task},
     keystone::Keystone,
     policy::Policy,
-    reconcile::{Reconcilers, forget_placements::ForgetPlacements, stats::Stats},
+    notify::log_sink::LogSink,
+    reconcile::{
+        Reconcilers, dead_workers::DeadWorkers, deliver::Deliver, driver_health::DriverHealth, forget_placements::ForgetPlacements, purge::Purge, stats::Stats,
+    },
     serve::{Addresses, ServeError},
-    service,
+    service::{self, backend::swaps::Swaps},
     service::identity::{
         Identity,
         bootstrap::{self, Bootstrapped},
@@ -28,6 +31,11 @@ use crate::{
     telemetry::{
         self,
         health::{Health, Status},
+    },
+    wasm::{
+        compile::Compiler,
+        host_fn::progress::ProgressBoard,
+        load::{LoaderOptions, WasmLoader},
     },
 };
 
@@ -48,6 +56,8 @@ pub struct App {
     pub identity: Option<Arc<Identity>>,
     /// The loaded back ends.
     pub drivers: Catalog,
+    /// How far drivers say their long operations are.
+    pub progress: ProgressBoard,
     /// How clients reach the services.
     pub public_urls: PublicUrls,
     pub health: Health,
@@ -101,6 +111,7 @@ impl App {
             tokens,
             identity,
             drivers: Catalog::default(),
+            progress: ProgressBoard::default(),
             public_urls,
             health: Health::default(),
             metrics: telemetry::metrics::handle(),
@@ -116,13 +127,49 @@ impl App {
     /// [`ServeError`] of the part that could not be started.
     pub async fn start(self: &Arc<Self>, stop: &CancellationToken) -> Result<(), ServeError> {
         telemetry::health::watch_database(self, stop.clone());
-        self.apply_limits(&self.config.get());
+        let config = self.config.get();
+        self.apply_limits(&config);
+        service::backend::configure(&self.store, &config).await?;
+        let stats = Stats::new(self);
+        self.start_drivers(&config, stats.clone(), stop).await?;
+        // after the drivers: a job that finds its back end not loaded would only be put off
         self.jobs.start(self, task::registry()).await?;
-        service::backend::configure(&self.store, &self.config.get()).await.map_err(ServeError::Store)?;
-        self.reconcilers.start_builtin(&self.store, &self.jobs);
-        self.reconcilers.start(&self.jobs, Arc::new(Stats::new(self)));
-        self.reconcilers.start(&self.jobs, Arc::new(ForgetPlacements::new(self)));
+        self.start_loops(&config, stats);
         Ok(())
+    }
+
+    async fn start_drivers(&self, config: &Config, stats: Stats, stop: &CancellationToken) -> Result<(), ServeError> {
+        let options = LoaderOptions {
+            max_instances: config.drivers.max_instances,
+            cache: Some(config.driver_cache()),
+            compiler: Compiler::current(),
+            db: Some(self.store.driver_db().await?),
+            progress: self.progress.clone(),
+        };
+        let loader = WasmLoader::new(options).map_err(|e| ServeError::part("drivers", e))?;
+        let parts = Parts {
+            store: self.store.clone(),
+            loader: Arc::new(loader),
+            host: config.host.clone(),
+            folder: config.driver_folder(),
+            watch: config.drivers.watch,
+            settle: config.drivers.settle,
+            hooks: vec![Arc::new(Swaps::new(self.store.clone(), stats))],
+        };
+        self.drivers.start(parts, &config.backends, stop).await.map_err(|e| ServeError::part("drivers", e))?;
+        Ok(())
+    }
+
+    fn start_loops(self: &Arc<Self>, config: &Config, stats: Stats) {
+        let (store, jobs) = (&self.store, &self.jobs);
+        let mut purge = Purge::new(store.clone());
+        purge.tombstones = config.jobs.tombstone_age;
+        self.reconcilers.start(jobs, Arc::new(DeadWorkers::new(store.clone(), jobs.clone())));
+        self.reconcilers.start(jobs, Arc::new(Deliver::new(store.clone(), vec![Arc::new(LogSink)])));
+        self.reconcilers.start(jobs, Arc::new(purge));
+        self.reconcilers.start(jobs, Arc::new(DriverHealth::new(self.drivers.clone(), !store.is_sqlite())));
+        self.reconcilers.start(jobs, Arc::new(stats));
+        self.reconcilers.start(jobs, Arc::new(ForgetPlacements::new(self)));
     }
 
     /// Hands a changed configuration to the parts that keep something made from it. The others read `config` at each use.
@@ -130,6 +177,9 @@ impl App {
         self.apply_limits(config);
         if let Err(e) = service::backend::configure(&self.store, config).await {
             tracing::error!(error = %e, "the changed back ends are not in the database; they follow with the next reload");
+        }
+        if let Err(e) = self.drivers.apply(&config.backends).await {
+            tracing::error!(error = %e, "the changed back ends are not in force; they follow with the next reload");
         }
         match self.policy.reload(policy_file(config)) {
             Ok(()) => self.health.ok("policy"),

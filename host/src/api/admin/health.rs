@@ -9,9 +9,10 @@ use crate::{
         request::ApiRequest,
         route::{Api, Route, Verb},
     },
+    driver::catalog::BackendState,
     error::Result,
     handler,
-    telemetry::health::Status,
+    telemetry::health::{Condition, Status},
 };
 
 pub const ROUTES: &[Route] = &[
@@ -34,10 +35,22 @@ pub const ROUTES: &[Route] = &[
 
 /// 503 with the reasons when this process cannot serve. A degraded one serves, and says what is wrong.
 async fn ready(req: ApiRequest) -> Result<Reply> {
-    let health = &req.app.health;
-    let status = health.status();
+    let mut conditions = req.app.health.conditions();
+    for backend in req.app.drivers.backend_status() {
+        if backend.state != BackendState::Up || backend.held_back.is_some() {
+            let reason = backend.reason.or(backend.held_back).unwrap_or_default();
+            // one bad driver is not this process's unreadiness: the rest serves
+            conditions.insert(format!("back end {}", backend.name), Condition { status: Status::Degraded, reason, since: 0 });
+        }
+    }
+    for driver in req.app.drivers.status() {
+        if let Some(refused) = driver.refused {
+            conditions.insert(format!("driver {}", driver.name), Condition { status: Status::Degraded, reason: refused.reason, since: 0 });
+        }
+    }
+    let status = conditions.values().map(|c| c.status).max().unwrap_or(Status::Ok);
     let code = if status == Status::Unready { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
-    Reply::json(code, &json!({ "status": status, "version": env!("CARGO_PKG_VERSION"), "conditions": health.conditions() }))
+    Reply::json(code, &json!({ "status": status, "version": env!("CARGO_PKG_VERSION"), "conditions": conditions }))
 }
 
 async fn live(_: ApiRequest) -> Result<Reply> {

@@ -3,6 +3,7 @@
 
 mod backends;
 mod config;
+mod drivers;
 mod health;
 mod jobs;
 mod loops;
@@ -13,7 +14,7 @@ use crate::error::{Error, Result};
 
 /// Every row of the admin API.
 pub fn routes() -> Vec<Route> {
-    [health::ROUTES, jobs::ROUTES, loops::ROUTES, config::ROUTES, backends::ROUTES, placements::ROUTES].concat()
+    [health::ROUTES, drivers::ROUTES, jobs::ROUTES, loops::ROUTES, config::ROUTES, backends::ROUTES, placements::ROUTES].concat()
 }
 
 /// What the rows' `policy` says.

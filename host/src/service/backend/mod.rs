@@ -2,6 +2,7 @@
 
 mod configure;
 mod list;
+pub mod swaps;
 mod switch;
 
 pub use configure::configure;

@@ -19,6 +19,7 @@ pub mod outbox;
 pub mod placements;
 pub mod pools;
 pub mod quota;
+pub mod quota_count;
 pub mod settings;
 pub mod tombstones;
 pub mod volume_list;

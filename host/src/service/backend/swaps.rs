@@ -1,0 +1,42 @@
+//! What must be true around the swap of a back end's incarnation: volumes carry the safer `shared_targets` before the new
+//! incarnation serves a connect, and its report is stored soon after.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::{
+    driver::{backend::Backend, catalog::Hooks},
+    reconcile::stats::Stats,
+    store::{Store, StoreResult},
+};
+
+/// See the module.
+pub struct Swaps {
+    store: Store,
+    stats: Stats,
+}
+
+impl Swaps {
+    pub fn new(store: Store, stats: Stats) -> Self {
+        Self { store, stats }
+    }
+
+    async fn raise(&self, new: &Backend) -> StoreResult<()> {
+        let Some(timed) = new.capabilities() else { return Ok(()) };
+        let mut tx = self.store.begin().await?;
+        tx.shared_targets_at_least(&new.host, timed.report.features.volume_shared_targets()).await?;
+        tx.commit().await
+    }
+}
+
+#[async_trait]
+impl Hooks for Swaps {
+    async fn before_swap(&self, _: Option<&Arc<Backend>>, new: &Arc<Backend>) -> Result<(), String> {
+        self.raise(new).await.map_err(|e| format!("what volumes say about shared targets could not be stored: {e}"))
+    }
+
+    async fn on_capabilities_changed(&self, _: Option<&Arc<Backend>>, new: &Arc<Backend>) {
+        self.stats.soon(&new.host);
+    }
+}
