@@ -173,8 +173,16 @@ impl<D: Access> bindings::access::Guest for Glue<D> {
 pub trait Ensure: Driver {
     /// Changes whenever shares should be ensured. No secrets.
     fn fingerprint(&self, cx: &Context) -> Result<String>;
-    /// What became of one share and its snapshots. The SDK answers for each share given, also when this fails for one.
+    /// What became of one share and its snapshots.
     fn ensure_share(&self, cx: &Context, item: &EnsureItem) -> Result<EnsureOutcome>;
+    /// One entry for each share given, no more and no less. Override it where the array answers for many shares at once.
+    fn ensure_shares(&self, cx: &Context, items: &[EnsureItem]) -> Result<Vec<Ensured>> {
+        let one = |item: &EnsureItem| {
+            let outcome = self.ensure_share(cx, item).unwrap_or_else(EnsureOutcome::Failed);
+            Ensured { id: item.share.id.clone(), outcome }
+        };
+        Ok(items.iter().map(one).collect())
+    }
 }
 
 impl<D: Ensure> bindings::ensure::Guest for Glue<D> {
@@ -182,13 +190,7 @@ impl<D: Ensure> bindings::ensure::Guest for Glue<D> {
         run("ensure.fingerprint", call, D::fingerprint)
     }
     fn ensure_shares(call: Call, items: Vec<EnsureItem>) -> Result<Vec<Ensured>> {
-        run("ensure.ensure-shares", call, |d: &D, cx| {
-            let one = |item: &EnsureItem| {
-                let outcome = d.ensure_share(cx, item).unwrap_or_else(EnsureOutcome::Failed);
-                Ensured { id: item.share.id.clone(), outcome }
-            };
-            Ok(items.iter().map(one).collect())
-        })
+        run("ensure.ensure-shares", call, |d: &D, cx| d.ensure_shares(cx, &items))
     }
 }
 
