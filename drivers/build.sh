@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # build.sh: builds wasm drivers into drivers/dist/NAME.wasm.
 #
-#   build.sh               every driver (each folder here whose Cargo.toml declares a cdylib)
+#   build.sh               every driver (each folder here whose Cargo.toml declares a cdylib), and dist/broken/
 #   build.sh NAME...       only these
 #   build.sh --list        their names
 #
@@ -14,7 +14,8 @@ die() { log "$*"; exit 1; }
 
 names() { grep -l 'cdylib' */Cargo.toml | sed 's|/Cargo.toml||' | sort; }
 [ "${1:-}" = --list ] && { names; exit; }
-if [ $# -gt 0 ]; then wanted=("$@"); else mapfile -t wanted < <(names); fi
+all=no
+if [ $# -gt 0 ]; then wanted=("$@"); else all=yes; mapfile -t wanted < <(names); fi
 for n in "${wanted[@]}"; do names | grep -qxF "$n" || die "no driver named $n; there are: $(names | tr '\n' ' ')"; done
 
 settings=$(./wasm-toolchain.sh env); eval "$settings"
@@ -25,6 +26,10 @@ target=wasm32-unknown-unknown
 "$WASM_CARGO" build -q -p stowage-componentize --target-dir target
 packages=(); for n in "${wanted[@]}"; do packages+=(-p "stowage-driver-$n"); done
 "$WASM_CARGO" build -q --profile driver --target "$target" --target-dir target "${packages[@]}"
+if [ "$all" = yes ]; then
+  "$WASM_CARGO" build -q -p stowage-broken-drivers --target-dir target
+  mkdir -p dist/broken; target/debug/stowage-broken-drivers ../wit/stowage-driver/0.1.0 dist/broken
+fi
 for n in "${wanted[@]}"; do
   target/debug/stowage-componentize "target/$target/driver/stowage_driver_${n//-/_}.wasm" "dist/$n.wasm" | sed 's/^/drivers: /' >&2
 done

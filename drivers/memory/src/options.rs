@@ -26,7 +26,8 @@ const SERVERS: Opt<String> =
     Opt::choice("driver_handles_share_servers", &["no", "yes", "either"], "Whether shares live on servers of their own.").default("no");
 const MULTIPLE_SUBNETS: Opt<bool> = Opt::boolean("multiple_subnets", "A share server may be built over several subnets.").default("false");
 const ALLOCATION_UPDATE: Opt<bool> = Opt::boolean("allocation_update", "A live share server may be given more subnets.").default("false");
-const CHECK_REFUSAL: Opt<String> = Opt::text("allocation_update_refusal", "When set, every check of such an update is refused with this reason.");
+const CHECK_REFUSAL: Opt<String> =
+    Opt::text("allocation_update_refusal", "When set, every check of such an update is refused with this reason.");
 const ADDRESSES: Opt<i64> = Opt::integer("addresses_per_subnet", 1, 16, "Addresses a share server wants in each subnet.").default("1");
 const ADMIN_ADDRESSES: Opt<i64> = Opt::integer("admin_addresses", 0, 16, "Addresses it wants in the admin network.").default("0");
 const IP_VERSIONS: Opt<Vec<String>> = Opt::texts("ip_versions", "IP versions of share locations: 4, 6 or both.").default("[\"4\"]");

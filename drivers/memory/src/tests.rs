@@ -267,7 +267,8 @@ fn ensure_says_what_moved_and_what_is_lost() {
     let host = host("gold:100");
     let (memory, cx) = open(&host, "test");
     let ShareOutcome::Done(made) = memory.create_share(&cx, &share("s", None)).unwrap() else { panic!("pending") };
-    let item = |id: &str, locations: Vec<ExportLocation>| EnsureItem { share: Share { locations, ..share(id, None) }, snapshots: Vec::new() };
+    let item =
+        |id: &str, locations: Vec<ExportLocation>| EnsureItem { share: Share { locations, ..share(id, None) }, snapshots: Vec::new() };
     assert_eq!(memory.ensure_share(&cx, &item("s", made.locations.clone())).unwrap(), EnsureOutcome::Unchanged);
     let before = memory.fingerprint(&cx).unwrap();
     let (moved, cx) = open(&host.option("export_addresses", ["203.0.113.9"]), "test");

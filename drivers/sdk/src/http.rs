@@ -74,28 +74,22 @@ impl<'c> Http<'c> {
         self
     }
 
-    #[must_use]
     pub fn get(&self, path: impl AsRef<str>) -> Builder<'c> {
         self.request(Method::Get, path)
     }
-    #[must_use]
     pub fn post(&self, path: impl AsRef<str>) -> Builder<'c> {
         self.request(Method::Post, path)
     }
-    #[must_use]
     pub fn put(&self, path: impl AsRef<str>) -> Builder<'c> {
         self.request(Method::Put, path)
     }
-    #[must_use]
     pub fn patch(&self, path: impl AsRef<str>) -> Builder<'c> {
         self.request(Method::Patch, path)
     }
-    #[must_use]
     pub fn delete(&self, path: impl AsRef<str>) -> Builder<'c> {
         self.request(Method::Delete, path)
     }
     /// A request of any method. `path` follows the base, or is a whole URL where there is none.
-    #[must_use]
     pub fn request(&self, method: Method, path: impl AsRef<str>) -> Builder<'c> {
         let request = Request {
             method,

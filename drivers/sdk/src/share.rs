@@ -50,9 +50,7 @@ pub trait ShareFromSnapshot: Driver {
 
 impl<D: ShareFromSnapshot> bindings::share_from_snapshot::Guest for Glue<D> {
     fn create_from_snapshot(call: Call, share: Share, snapshot: ShareSnapshot, parent: Share) -> Result<ShareOutcome> {
-        run("share-from-snapshot.create-from-snapshot", call, |d: &D, cx| {
-            d.create_share_from_snapshot(cx, &share, &snapshot, &parent)
-        })
+        run("share-from-snapshot.create-from-snapshot", call, |d: &D, cx| d.create_share_from_snapshot(cx, &share, &snapshot, &parent))
     }
 }
 
@@ -112,13 +110,7 @@ pub trait ShareRevert: Driver {
 }
 
 impl<D: ShareRevert> bindings::share_revert::Guest for Glue<D> {
-    fn revert(
-        call: Call,
-        share: Share,
-        snapshot: ShareSnapshot,
-        rules: Vec<AccessRule>,
-        snapshot_rules: Vec<AccessRule>,
-    ) -> Result<()> {
+    fn revert(call: Call, share: Share, snapshot: ShareSnapshot, rules: Vec<AccessRule>, snapshot_rules: Vec<AccessRule>) -> Result<()> {
         run("share-revert.revert", call, |d: &D, cx| d.revert_share(cx, &share, &snapshot, &rules, &snapshot_rules))
     }
 }

@@ -98,7 +98,12 @@ fn a_scan_sees_all_pages_of_its_prefix_only() {
     }
     cx.kv().put("b/1", &1).unwrap();
     let mut seen = 0;
-    cx.kv().each("a/", |_, _: u32| Ok(seen += 1)).unwrap();
+    cx.kv()
+        .each("a/", |_, _: u32| {
+            seen += 1;
+            Ok(())
+        })
+        .unwrap();
     assert_eq!(seen, 2_345);
 }
 

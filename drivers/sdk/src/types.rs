@@ -8,8 +8,8 @@ pub use bindings::{
     allocations::{CheckOutcome, ShareRules, UpdateOutcome},
     capabilities::{BlockProtocol, CapabilityReport, Features, Pool, ShareServerMode, SharedTargets},
     connection_info::{
-        Chap, Connection, ConnectionTarget, Connector, DisconnectTarget, FcConnection, FcTarget, IscsiConnection, IscsiTarget, NfsConnection,
-        NvmeConnection, NvmePortal, NvmeTransport, RbdConnection,
+        Chap, Connection, ConnectionTarget, Connector, DisconnectTarget, FcConnection, FcTarget, IscsiConnection, IscsiTarget,
+        NfsConnection, NvmeConnection, NvmePortal, NvmeTransport, RbdConnection,
     },
     ensure::{EnsureItem, EnsureOutcome, Ensured, EnsuredUpdate, SnapshotLocations},
     imports::stowage::driver::{config::ConfigValue, log::Level, types::*},
@@ -162,6 +162,7 @@ impl Default for VolumeUpdate {
         Self { provider_id: None, provider_data: None }
     }
 }
+#[expect(clippy::derivable_impls, reason = "the type is made by the binding generator")]
 impl Default for SnapshotUpdate {
     fn default() -> Self {
         Self { provider_id: None, provider_data: None }

@@ -13,6 +13,7 @@ pub mod capability;
 pub mod catalog;
 pub mod error;
 pub mod gate;
+pub mod kit;
 pub mod loader;
 pub mod share;
 pub mod types;

@@ -39,7 +39,8 @@ impl Memory {
 
     /// What identifies the host on the wire; `invalid` names what is missing.
     fn initiator(&self, connector: &Connector) -> Result<String> {
-        let lacks = |what: &str| DriverError::invalid(format!("the connector lacks `{what}`")).for_user(format!("The connector lacks {what}."));
+        let lacks =
+            |what: &str| DriverError::invalid(format!("the connector lacks `{what}`")).for_user(format!("The connector lacks {what}."));
         match self.protocol() {
             BlockProtocol::Iscsi => connector.initiator.clone().ok_or_else(|| lacks("initiator")),
             BlockProtocol::FibreChannel => connector.wwpns.first().cloned().ok_or_else(|| lacks("wwpns")),

@@ -20,7 +20,8 @@ fn named(reference: &[KeyValue]) -> Result<&str> {
 impl Memory {
     /// The object that `name` means, before it was adopted.
     fn adoptable(&self, array: &dyn Array, name: &str) -> Result<Object> {
-        let unknown = || DriverError::invalid(format!("the array has no volume called `{name}`")).for_user("No such volume in the storage.");
+        let unknown =
+            || DriverError::invalid(format!("the array has no volume called `{name}`")).for_user("No such volume in the storage.");
         let managed = || DriverError::busy(format!("`{name}` is managed already"));
         if let Some(object) = array.get(FOREIGN, name)? {
             return if object.data == TAKEN { Err(managed()) } else { Ok(object) };
@@ -29,12 +30,11 @@ impl Memory {
             return Err(managed());
         }
         let configured = self.config.foreign.iter().find(|f| f.name == name).ok_or_else(unknown)?;
-        Object::new(&configured.pool, configured.gib, &VolumeData {
-            content: format!("foreign {name}"),
-            polls_left: 0,
-            adopted: None,
-            specs: Vec::new(),
-        })
+        Object::new(
+            &configured.pool,
+            configured.gib,
+            &VolumeData { content: format!("foreign {name}"), polls_left: 0, adopted: None, specs: Vec::new() },
+        )
     }
 }
 

@@ -58,7 +58,10 @@ impl Memory {
             let text = format!("{protocol} shares have no rules of this kind");
             Some(DriverError::unsupported(text.clone()).for_user(text))
         } else if rule.kind == AccessKind::Ip && !self.config.features.ip_versions.contains(&version) {
-            Some(DriverError::unsupported(format!("no exports in the address family of {}", rule.to)).for_user("This address family is not served."))
+            Some(
+                DriverError::unsupported(format!("no exports in the address family of {}", rule.to))
+                    .for_user("This address family is not served."),
+            )
         } else {
             None
         }

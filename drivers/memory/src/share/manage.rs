@@ -18,7 +18,8 @@ impl ShareManage for Memory {
         let name = named(export_path);
         self.verb(cx, &share.id, name, |_| {
             let array = self.array(cx);
-            let unknown = || DriverError::invalid(format!("nothing is exported at `{export_path}`")).for_user("Nothing is exported at this path.");
+            let unknown =
+                || DriverError::invalid(format!("nothing is exported at `{export_path}`")).for_user("Nothing is exported at this path.");
             let (object, data) = match array.get(SHARES, &share.id)? {
                 Some(there) => {
                     let data = there.read()?;
