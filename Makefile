@@ -38,10 +38,12 @@ demo: build
 
 .PHONY: check
 check: lint drivers
+	@drivers/check.sh test
 	@tests/run.sh check
 
 .PHONY: test
 test: lint build
+	@drivers/check.sh test
 	@tests/install-postgres.sh
 	@tests/run.sh test
 
@@ -58,4 +60,5 @@ bench: build
 lint:
 	@cargo fmt --check
 	@cargo clippy -q --workspace --all-targets -- -D warnings
+	@drivers/check.sh lint
 	@if cargo deny --version >/dev/null 2>&1; then cargo deny -L error check; else echo 'lint: left out: cargo-deny is not installed (licences, bans, sources)'; fi

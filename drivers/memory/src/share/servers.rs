@@ -73,9 +73,9 @@ impl ShareServers for Memory {
             Ok(ServerOutcome::Done(made.details(server_id)))
         });
         // Whoever cleans up or tries again finds what was made, if it was.
-        set_up.or_else(|error: DriverError| match self.array(cx).get(SERVERS, server_id) {
-            Ok(Some(_)) => Err(error.leaving(data.details(server_id))),
-            _ => Err(error.into()),
+        set_up.map_err(|error: DriverError| match self.array(cx).get(SERVERS, server_id) {
+            Ok(Some(_)) => error.leaving(data.details(server_id)),
+            _ => error.into(),
         })
     }
 
@@ -134,9 +134,9 @@ impl Allocations for Memory {
             }
             Ok(UpdateOutcome::Done(update))
         });
-        updated.or_else(|error: DriverError| match self.array(cx).get(SERVERS, id).map(|o| o.map(|o| o.read::<ServerData>())) {
-            Ok(Some(Ok(data))) => Err(error.leaving(data.details(id))),
-            _ => Err(error.into()),
+        updated.map_err(|error: DriverError| match self.array(cx).get(SERVERS, id).map(|o| o.map(|o| o.read::<ServerData>())) {
+            Ok(Some(Ok(data))) => error.leaving(data.details(id)),
+            _ => error.into(),
         })
     }
 }
