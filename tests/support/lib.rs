@@ -8,6 +8,7 @@ pub mod array;
 pub mod client;
 pub mod db;
 pub mod drivers;
+pub mod lab;
 pub mod persona;
 pub mod ports;
 pub mod postgres;
