@@ -7,9 +7,12 @@ use stowage_driver_sdk::prelude::*;
 
 const SIZE: Opt<i64> = Opt::integer("size_gib", 1, 1_000_000, "Size of the only pool").default("100");
 
+const PORTAL: Opt<String> = Opt::text("portal", "Where the array's iSCSI targets listen, address:port").default("192.0.2.1:3260");
+
 /// What one call needs. Made by [`Driver::open`] before every verb, gone after it.
 struct Template {
     size_gib: f64,
+    portal: String,
 }
 
 impl Driver for Template {
@@ -18,12 +21,12 @@ impl Driver for Template {
     }
 
     fn options() -> Vec<OptionSpec> {
-        vec![SIZE.spec()]
+        vec![SIZE.spec(), PORTAL.spec()]
     }
 
     #[expect(clippy::cast_precision_loss, reason = "the option is at most a million")]
     fn open(cx: &Context) -> Result<Self> {
-        Ok(Self { size_gib: cx.get(&SIZE)? as f64 })
+        Ok(Self { size_gib: cx.get(&SIZE)? as f64, portal: cx.get(&PORTAL)? })
     }
 
     #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52 GiB")]
@@ -59,11 +62,36 @@ impl Volumes for Template {
     }
 }
 
+/// A block back end has to say how hosts reach its volumes.
+impl ConnectionInfo for Template {
+    fn validate_connector(&self, _: &Context, connector: &Connector) -> Result<()> {
+        let initiator = connector.initiator.as_ref().ok_or_else(|| DriverError::invalid("the connector lacks `initiator`"));
+        initiator.map(drop)
+    }
+
+    fn connect(&self, cx: &Context, volume: &Volume, _attachment_id: &str, _: AccessMode, _: &Connector) -> Result<Connection> {
+        // A real driver lets this initiator, and no other, see the volume.
+        self.ensure_export(cx, volume)?;
+        let iqn = format!("iqn.2026-01.org.stowage.template:{}", volume.id);
+        let targets = vec![IscsiTarget { portal: self.portal.clone(), iqn, lun: 0 }];
+        Ok(Connection::new(ConnectionTarget::Iscsi(IscsiConnection { targets, auth: None, discovery_auth: None, discard: false })))
+    }
+
+    fn disconnect(&self, _: &Context, _: &Volume, _: &DisconnectTarget) -> Result<()> {
+        Ok(())
+    }
+
+    fn ensure_export(&self, cx: &Context, volume: &Volume) -> Result<()> {
+        let gib = cx.kv().get::<u64>(&key(volume))?;
+        gib.map(drop).ok_or_else(|| DriverError::not_found("no such volume"))
+    }
+}
+
 fn key(volume: &Volume) -> String {
     format!("volume/{}", volume.id)
 }
 
-export!(Template: volumes);
+export!(Template: volumes, connection_info);
 
 #[cfg(test)]
 mod tests {
@@ -77,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_repeated_create_makes_one_volume() {
-        let host = mock::Host::new().option("size_gib", 10);
+        let host = mock::Host::new().option("size_gib", 10).option("portal", "192.0.2.1:3260");
         let (driver, cx) = call(&host);
         for _ in 0..2 {
             driver.create_volume(&cx, &mock::volume("a", 4, "main")).unwrap();
@@ -87,7 +115,7 @@ mod tests {
 
     #[test]
     fn deleting_what_is_gone_succeeds() {
-        let host = mock::Host::new().option("size_gib", 10);
+        let host = mock::Host::new().option("size_gib", 10).option("portal", "192.0.2.1:3260");
         let (driver, cx) = call(&host);
         assert_eq!(driver.delete_volume(&cx, &mock::volume("a", 4, "main")), Ok(()));
     }
