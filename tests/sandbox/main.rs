@@ -1,1 +1,10 @@
-//! Suite `sandbox`.
+//! Suite `sandbox`: what a component can do to the host, and what it cannot.
+
+mod compile;
+mod hostile;
+mod isolation;
+mod lease;
+mod load;
+mod objects;
+mod rig;
+mod verbs;

@@ -96,6 +96,13 @@ impl State {
     }
 }
 
+impl Drop for State {
+    /// However the call ended, or was dropped.
+    fn drop(&mut self) {
+        self.side.progress.forget(&self.call.operation_id);
+    }
+}
+
 impl WasiView for State {
     /// WASI for the guests whose language cannot start without it: no files, no sockets, no environment, no arguments.
     /// Most guests never ask, so it is made when one does.

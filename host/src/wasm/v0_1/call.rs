@@ -19,6 +19,9 @@ use crate::{
 
 /// A guest is stopped at its deadline by the epoch; this much later it is dropped even inside a host function.
 const GRACE: Duration = Duration::from_millis(500);
+/// So many frames of one function are recursion; the engine keeps the innermost 20.
+const DEEP: usize = 8;
+
 /// A 0.1 component serving one incarnation of a back end. Implements the traits of `driver/`.
 pub struct Adapter {
     pub(super) host: String,
@@ -84,7 +87,6 @@ impl Adapter {
     /// Ends the call with its judged answer. The store ends here.
     pub(super) fn finish<T>(&self, mut run: Run, answer: DriverResult<T>) -> DriverResult<T> {
         run.store.data_mut().flush_stderr();
-        self.side.progress.forget(&run.store.data().call.operation_id);
         // an array may have sent a secret back, and the driver quoted it
         let answer = answer.map_err(|mut e| {
             e.message = self.side.secrets.redact(&e.message);
@@ -102,7 +104,8 @@ impl Adapter {
 
     /// Tells by type why a guest ended without an answer.
     fn failed(&self, verb: &'static str, error: &wasmtime::Error) -> DriverError {
-        let failure = classify(verb, error);
+        let mut failure = classify(verb, error);
+        failure.message = self.side.secrets.redact(&failure.message);
         tracing::warn!(backend = %self.host, driver = %self.side.driver, verb, kind = failure.kind.as_str(), error = %failure.message, "a driver call failed");
         failure
     }
@@ -141,11 +144,21 @@ pub(super) fn classify(verb: &str, error: &wasmtime::Error) -> DriverError {
         return DriverError::new(ErrorKind::Saturated, format!("{verb}: this process runs as many driver instances as it may"));
     }
     if let Some(trap) = error.downcast_ref::<Trap>() {
-        let kind = if *trap == Trap::StackOverflow { ErrorKind::StackOverflow } else { ErrorKind::Trap };
+        let overflow = *trap == Trap::StackOverflow || (*trap == Trap::MemoryOutOfBounds && is_recursing(error));
+        let kind = if overflow { ErrorKind::StackOverflow } else { ErrorKind::Trap };
         return DriverError::new(kind, format!("{verb}: {trap}; {}", frames(error)));
     }
     // not a trap: what the guest handed over could not be read
     DriverError::wrong_answer(format!("{verb}: {}", super::convert::text(&format!("{error:#}"), 1024)))
+}
+
+/// Whether one function calls itself in most of the innermost frames. Compiled languages keep what is large in a stack of
+/// their own in linear memory; where that one ends first, recursion ends as an access out of bounds.
+fn is_recursing(error: &wasmtime::Error) -> bool {
+    let Some(trace) = error.downcast_ref::<WasmBacktrace>() else { return false };
+    let frames = trace.frames();
+    let most = frames.iter().map(|f| frames.iter().filter(|g| g.func_index() == f.func_index()).count()).max().unwrap_or(0);
+    most >= DEEP && most * 2 > frames.len()
 }
 
 /// The innermost guest functions, for the vendor.
