@@ -45,7 +45,8 @@ mod tests {
     #[test]
     fn every_shown_resource_has_its_configured_limit() {
         let defaults = QuotaDefaults::default();
-        let each = QuotaConfig { volumes: 1, snapshots: 2, gigabytes: 3, per_volume_gigabytes: 6, backups: 4, backup_gigabytes: 5, groups: 7 };
+        let each =
+            QuotaConfig { volumes: 1, snapshots: 2, gigabytes: 3, per_volume_gigabytes: 6, backups: 4, backup_gigabytes: 5, groups: 7 };
         defaults.set(each);
         assert_eq!(BLOCK.map(|name| defaults.limit(name)), [1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(defaults.limit("volumes_gold"), UNLIMITED);

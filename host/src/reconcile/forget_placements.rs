@@ -5,11 +5,7 @@ use std::{sync::Weak, time::Duration};
 use async_trait::async_trait;
 
 use super::Reconciler;
-use crate::{
-    app::App,
-    clock,
-    error::Result,
-};
+use crate::{app::App, clock, error::Result};
 
 /// Rows deleted in one transaction, so that it stays short.
 const BATCH: i64 = 1000;

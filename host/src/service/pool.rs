@@ -51,10 +51,7 @@ pub async fn capabilities(app: &App, ctx: &RequestContext, host: &str) -> Result
     let not_found = || Error::not_found(format!("Service {host:.255} could not be found."));
     let backend = app.store.backend(name).await?.filter(|b| b.kind == BackendKind::Block).ok_or_else(not_found)?;
     let pools = app.store.pools_of(name).await?;
-    let pool = if host.contains('#') {
-        Some(pools.into_iter().find(|p| p.name == host).ok_or_else(not_found)?)
-    } else {
-        pools.into_iter().next()
-    };
+    let pool =
+        if host.contains('#') { Some(pools.into_iter().find(|p| p.name == host).ok_or_else(not_found)?) } else { pools.into_iter().next() };
     Ok((backend, pool))
 }

@@ -14,7 +14,10 @@ use crate::{
 #[derive(Debug)]
 pub enum Service {
     /// The scheduler: in every process, so it is up when it is asked.
-    Scheduler { host: String, zone: String },
+    Scheduler {
+        host: String,
+        zone: String,
+    },
     Volume(Box<BackendRow>),
 }
 
