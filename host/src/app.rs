@@ -17,7 +17,7 @@ use crate::{
     policy::Policy,
     notify::log_sink::LogSink,
     reconcile::{
-        Reconcilers, dead_workers::DeadWorkers, deliver::Deliver, driver_health::DriverHealth, forget_placements::ForgetPlacements, purge::Purge, stats::Stats,
+        Reconcilers, dead_workers::DeadWorkers, deliver::Deliver, driver_health::DriverHealth, forget_placements::ForgetPlacements, forget_tokens::ForgetTokens, purge::Purge, stats::Stats,
     },
     serve::{Addresses, ServeError},
     service::{self, backend::swaps::Swaps},
@@ -170,6 +170,7 @@ impl App {
         self.reconcilers.start(jobs, Arc::new(DriverHealth::new(self.drivers.clone(), !store.is_sqlite())));
         self.reconcilers.start(jobs, Arc::new(stats));
         self.reconcilers.start(jobs, Arc::new(ForgetPlacements::new(self)));
+        self.reconcilers.start(jobs, Arc::new(ForgetTokens::new(self)));
     }
 
     /// Hands a changed configuration to the parts that keep something made from it. The others read `config` at each use.

@@ -1,4 +1,4 @@
-//! The block API through HTTP, in process, on an array of the tests' own.
+//! The APIs through HTTP, in process: the rules of every route, and the block API on an array of the tests' own.
 
 mod array;
 mod attachments;
@@ -6,6 +6,7 @@ mod bad_input;
 mod fields;
 mod lists;
 mod operators;
+mod protocol;
 mod site;
 mod types;
 mod volumes;

@@ -1,6 +1,8 @@
 //! The built-in identity as clients see it: log-in, scopes, revocation, management, who may do what.
 
+mod databases;
 mod first_start;
+mod keystone;
 mod log_in;
 mod management;
 mod revocation;

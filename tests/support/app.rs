@@ -103,6 +103,10 @@ impl TestApp {
     pub async fn client(&self, api: Api, persona: Persona) -> Client {
         self.personas().await.client(api, self.url(api), persona)
     }
+    /// A client of routes that a test serves itself, at `url`.
+    pub async fn client_at(&self, api: Api, url: &str, persona: Persona) -> Client {
+        self.personas().await.client(api, url.to_owned(), persona)
+    }
     pub async fn block(&self, persona: Persona) -> Client {
         self.client(Api::Block, persona).await
     }

@@ -7,6 +7,7 @@ mod drivers;
 mod health;
 mod jobs;
 mod loops;
+mod openapi;
 mod placements;
 
 use super::{request::ApiRequest, route::Route};
