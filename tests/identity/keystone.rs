@@ -63,10 +63,13 @@ async fn validate(State(play): State<Arc<Play>>, headers: HeaderMap) -> Response
         _ => return StatusCode::NOT_FOUND.into_response(),
     };
     let domain = json!({"id": "default", "name": "Default"});
+    // Keystone shows implied roles, too
+    let roles = if role == "admin" { vec!["admin", "member", "reader"] } else { vec!["member", "reader"] };
+    let roles: Vec<Value> = roles.into_iter().map(|name| json!({"id": format!("id-of-{name}"), "name": name})).collect();
     Json(json!({"token": {
         "methods": ["password"], "expires_at": expires_at, "issued_at": "2026-01-01T00:00:00.000000Z", "audit_ids": ["x"],
         "user": {"id": "u1", "name": "alice", "domain": domain, "password_expires_at": null},
-        "project": {"id": PROJECT, "name": "p", "domain": domain}, "is_domain": false, "roles": [{"id": "r1", "name": role}],
+        "project": {"id": PROJECT, "name": "p", "domain": domain}, "is_domain": false, "roles": roles,
     }}))
     .into_response()
 }
