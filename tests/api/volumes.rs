@@ -417,3 +417,56 @@ async fn work_that_a_dead_process_left_is_finished_by_the_next() {
     member.volume_until(&id, "available").await;
     assert_eq!(site.array.volumes(), [id]);
 }
+
+#[tokio::test]
+async fn past_its_maximum_age_a_create_ends_in_error_with_a_message_and_is_cleaned_up() {
+    let site = Site::start_with(|c| c.jobs.max_age = std::time::Duration::from_millis(700)).await;
+    let member = site.member().await;
+    site.array.fault("create", Fault::Pending(u32::MAX));
+    let id = create(&member, json!({})).await;
+    member.until(&format!("/volumes/{id}"), |a| a.body()["volume"]["status"] == "error").await;
+    let messages = member.at("3.5").get(&format!("/messages?resource_uuid={id}")).await.expect(200);
+    assert_eq!(messages["messages"][0]["event_id"], "VOLUME_VOLUME_008_103");
+    site.until("the clean-up", || async { site.array.count("delete") == 1 }).await;
+    member.delete(&format!("/volumes/{id}")).await.expect(202);
+    assert_eq!(member.get(&format!("/volumes/{id}")).await.status, 404);
+}
+
+#[tokio::test]
+async fn usage_is_what_the_rows_add_up_to_after_successes_failures_and_deletes() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    site.multiattach_type().await;
+    let mut made = Vec::new();
+    for n in 0..6 {
+        if n % 3 == 2 {
+            site.array.fault("create", Fault::Refuse(ErrorKind::Invalid));
+        }
+        let id = create(&member, json!({ "size": n + 1, "volume_type": if n % 2 == 0 { "multi" } else { "__DEFAULT__" } })).await;
+        member.until(&format!("/volumes/{id}"), |a| a.body()["volume"]["status"] != "creating").await;
+        made.push(id);
+    }
+    for id in made.iter().step_by(2) {
+        member.delete(&format!("/volumes/{id}")).await.expect(202);
+        member.until_gone(&format!("/volumes/{id}")).await;
+    }
+    assert_eq!(drift(&site, false).await, []);
+    assert_eq!(site.used(&member, "gigabytes").await, 2 + 4 + 6);
+    // and a figure that was tampered with is found and put right
+    let mut tx = site.app.app().store.begin().await.unwrap();
+    tx.set_quota_usage(&member.project_id, "", "", "gigabytes", 99).await.unwrap();
+    tx.commit().await.unwrap();
+    let found = drift(&site, true).await;
+    assert_eq!((found.len(), found[0].recorded, found[0].counted), (1, 99, 12));
+    assert_eq!(drift(&site, false).await, []);
+}
+
+/// What `stowage manage quota check` finds.
+async fn drift(site: &Site, repair: bool) -> Vec<stowage::quota::Drift> {
+    let mut tx = site.app.app().store.begin().await.unwrap();
+    tx.lock_quota().await.unwrap();
+    let counted = tx.count_quota().await.unwrap();
+    let found = tx.quota_check(&counted, stowage::store::sql::quota_count::is_counted, repair).await.unwrap();
+    tx.commit().await.unwrap();
+    found
+}

@@ -23,7 +23,7 @@ use crate::{
     error::Kind,
     jobs::{JobContext, JobFault, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
-    scheduler::{self, BackendKind, Hints, NoValidBackend, Operation, PlacementRequest},
+    scheduler::{self, BackendKind, Hints, NoValidBackend, Operation, Options, PlacementRequest, capacity::Ratio},
     service::volume::{destroy::event, follow},
     store::{
         Tx,
@@ -160,6 +160,7 @@ impl VolumeCreate {
             exclude_pools: progress.excluded.clone(),
             hints: Hints::from_json(&progress.hints),
             operation: Operation::Create,
+            options: options(cx),
             ..PlacementRequest::default()
         })
     }
@@ -239,6 +240,16 @@ impl VolumeCreate {
             support::leave_cleanup(&mut tx, cx, backend, told).await?;
         }
         fail(cx, tx, volume, leftover, Action::CreateVolumeFromBackend, Detail::DriverFailedCreate, e.user_text()).await
+    }
+}
+
+/// What the operator set for placing.
+fn options(cx: &JobContext) -> Options {
+    let config = cx.app.config.get();
+    Options {
+        max_over_subscription_ratio: Ratio::Fixed(config.scheduler.max_over_subscription_ratio),
+        capacity_weight_multiplier: config.scheduler.capacity_weight,
+        ..Options::default()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     context::RequestContext,
     error::{Error, Result},
     policy::Target,
-    service::block_service::VOLUME,
+    service::{backend, block_service::VOLUME},
 };
 
 /// Enables or disables the back end `host`.
@@ -17,11 +17,7 @@ pub async fn enable(app: &App, ctx: &RequestContext, host: &str, binary: &str, e
     if binary != VOLUME {
         return Err(Error::not_found(format!("Could not find binary {binary:.255} on host {host:.255}.")));
     }
-    let mut tx = app.store.begin().await?;
-    if !tx.set_backend_enabled(host, enabled, reason).await? {
-        return Err(Error::not_found(format!("Could not find binary {binary:.255} on host {host:.255}.")));
-    }
-    Ok(tx.commit().await?)
+    if enabled { backend::enable(&app.store, host).await } else { backend::disable(&app.store, host, reason).await }
 }
 
 /// Freezes or thaws the back end `host`: a frozen one is given nothing new.
@@ -30,9 +26,5 @@ pub async fn enable(app: &App, ctx: &RequestContext, host: &str, binary: &str, e
 /// 403, 404.
 pub async fn freeze(app: &App, ctx: &RequestContext, host: &str, frozen: bool) -> Result<()> {
     app.policy.check(ctx, if frozen { "volume:freeze_host" } else { "volume:thaw_host" }, &Target::own(ctx))?;
-    let mut tx = app.store.begin().await?;
-    if !tx.set_backend_frozen(host, frozen).await? {
-        return Err(Error::not_found(format!("Could not find service for host {host:.255}.")));
-    }
-    Ok(tx.commit().await?)
+    if frozen { backend::freeze(&app.store, host).await } else { backend::thaw(&app.store, host).await }
 }
