@@ -122,7 +122,7 @@ class Demo:
 
     def openstack(self, *command):
         print("    $ openstack", " ".join(command))
-        out = self.run("openstack", "--os-cloud", "stowage", *command, *(["-f", "json"] if command[-1] != "-" and command[1] in SHOWN else []))
+        out = self.run("openstack", "--os-cloud", "stowage", *command, *(["-f", "json"] if SHOWN & set(command[:3]) else []))
         return json.loads(out) if out.strip().startswith(("{", "[")) else out
 
     def cinder(self, *command):
@@ -310,7 +310,7 @@ class Demo:
         raise Failed("no driver memory")
 
 
-SHOWN = ("create", "show", "list", "type")
+SHOWN = {"create", "show", "list"}
 
 
 def variant(text):
@@ -346,7 +346,7 @@ def main():
         print(f"   FAILED: {e}")
         demo.service.log.flush()
         with open(os.path.join(home, "stowage.log"), errors="replace") as f:
-            print("   --- the service's last words\n" + "".join(f.readlines()[-25:]))
+            print("   --- the service's last words\n" + "".join(line[:300].rstrip() + "\n" for line in f.readlines()[-25:]))
     finally:
         demo.service.stop()
         demo.service.log.close()
