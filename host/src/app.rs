@@ -14,19 +14,20 @@ use crate::{
     driver::catalog::{Catalog, Parts},
     jobs::{Jobs, JobsOptions, task},
     keystone::Keystone,
-    policy::Policy,
     notify::log_sink::LogSink,
+    policy::Policy,
     reconcile::{
-        Reconcilers, dead_workers::DeadWorkers, deliver::Deliver, driver_health::DriverHealth, forget_placements::ForgetPlacements, forget_tokens::ForgetTokens, purge::Purge, stats::Stats,
+        Reconcilers, dead_workers::DeadWorkers, deliver::Deliver, driver_health::DriverHealth, forget_placements::ForgetPlacements,
+        forget_tokens::ForgetTokens, purge::Purge, stats::Stats,
     },
     serve::{Addresses, ServeError},
-    service::{self, backend::swaps::Swaps},
     service::identity::{
         Identity,
         bootstrap::{self, Bootstrapped},
         catalog::{self, ServiceCatalog},
     },
     service::volume_type,
+    service::{self, backend::swaps::Swaps},
     store::Store,
     telemetry::{
         self,

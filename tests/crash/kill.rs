@@ -83,7 +83,8 @@ async fn a_kill_during_deletes_ends_with_every_accepted_one_gone() {
     once_some_are_done(&done, COUNT / 2).await;
     world.kill_and_restart().await;
     requests.await.unwrap();
-    for id in accepted.lock().unwrap().iter() {
+    let accepted = accepted.lock().unwrap().clone();
+    for id in &accepted {
         world.block(Persona::Member).until_gone(&format!("/volumes/{id}")).await;
     }
     world.holds_true().await;

@@ -96,7 +96,8 @@ impl World {
             let status = volume["status"].as_str().unwrap();
             assert!(!TRANSITIONAL.contains(&status), "{} is still {status}", volume["id"]);
         }
-        let alive: BTreeSet<String> = shown.iter().filter(|v| v["status"] != "error").map(|v| v["id"].as_str().unwrap().to_owned()).collect();
+        let alive: BTreeSet<String> =
+            shown.iter().filter(|v| v["status"] != "error").map(|v| v["id"].as_str().unwrap().to_owned()).collect();
         let held: BTreeSet<String> = self.array.control.ids("volumes").await.unwrap().into_iter().collect();
         assert_eq!(alive, held, "left: volumes of the service, right: objects of the array");
         assert_eq!(self.attached().await, self.connected().await, "left: attachments of the service, right: connections of the array");
@@ -136,5 +137,8 @@ pub async fn create_volume(client: &Client) -> Option<String> {
 
 /// Runs `work` for each item, a few at a time, until all are done; meanwhile `when` says when to let go and act.
 pub async fn once_some_are_done(done: &std::sync::atomic::AtomicUsize, at_least: usize) {
-    wait::until("some of the work to be done", || std::future::ready((done.load(std::sync::atomic::Ordering::SeqCst) >= at_least).then_some(()))).await;
+    wait::until("some of the work to be done", || {
+        std::future::ready((done.load(std::sync::atomic::Ordering::SeqCst) >= at_least).then_some(()))
+    })
+    .await;
 }

@@ -15,10 +15,26 @@ use crate::{
 };
 
 pub const ROUTES: &[Route] = &[
-    Route::new(Api::Admin, Verb::Get, "/drivers", ADMIN, 200, "List drivers with their back ends, drains and refused files", handler!(list)),
+    Route::new(
+        Api::Admin,
+        Verb::Get,
+        "/drivers",
+        ADMIN,
+        200,
+        "List drivers with their back ends, drains and refused files",
+        handler!(list),
+    ),
     Route::new(Api::Admin, Verb::Get, "/drivers/{name}", ADMIN, 200, "Show one driver", handler!(show)),
-    Route::new(Api::Admin, Verb::Post, "/drivers/reload", ADMIN, 200, "Look at every file of the plugin folder now and say what became of it", handler!(reload))
-        .query(&[("force", "boolean", "Accept a driver that lacks what existing resources use")]),
+    Route::new(
+        Api::Admin,
+        Verb::Post,
+        "/drivers/reload",
+        ADMIN,
+        200,
+        "Look at every file of the plugin folder now and say what became of it",
+        handler!(reload),
+    )
+    .query(&[("force", "boolean", "Accept a driver that lacks what existing resources use")]),
 ];
 
 async fn list(req: ApiRequest) -> Result<Reply> {

@@ -15,17 +15,8 @@ use crate::error::{Error, Result};
 
 /// Every row of the admin API.
 pub fn routes() -> Vec<Route> {
-    [
-        health::ROUTES,
-        drivers::ROUTES,
-        jobs::ROUTES,
-        loops::ROUTES,
-        config::ROUTES,
-        backends::ROUTES,
-        placements::ROUTES,
-        openapi::ROUTES,
-    ]
-    .concat()
+    [health::ROUTES, drivers::ROUTES, jobs::ROUTES, loops::ROUTES, config::ROUTES, backends::ROUTES, placements::ROUTES, openapi::ROUTES]
+        .concat()
 }
 
 /// What the rows' `policy` says.
