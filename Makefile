@@ -27,10 +27,11 @@ help:
 drivers:
 	@drivers/build.sh
 
-# After the drivers: the memory driver is embedded.
+# After the drivers: the memory driver is embedded. Always the whole workspace: with another selection cargo unifies other
+# features, and builds wasmtime and SQLx once more.
 .PHONY: build
 build: drivers
-	@cargo build -q -p stowage
+	@cargo build -q --workspace --bins
 
 .PHONY: demo
 demo: build

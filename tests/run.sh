@@ -22,14 +22,13 @@ if [ -n "${SUITES:-}" ]; then
 fi
 
 if cargo nextest --version >/dev/null 2>&1; then nextest=1; else nextest=; fi
-target() { if [ "$1" = unit ]; then echo "-p stowage --lib --bins"; else echo "-p stowage-tests --test $1"; fi; }
+target() { if [ "$1" = unit ]; then echo "--workspace --lib --bins"; else echo "--workspace --test $1"; fi; }
 # one build for all, so that a suite's time is its own
 build=(); for s in ${rust[@]+"${rust[@]}"}; do [ "$s" = unit ] || build+=(--test "$s"); done
 say() { printf '\n== %s\n' "$*"; }
 say "building the suites"
 began=$SECONDS
-cargo test -q --no-run -p stowage --lib --bins
-[ ${#build[@]} -eq 0 ] || cargo test -q --no-run -p stowage-tests --bins "${build[@]}"
+cargo test -q --no-run --workspace --lib --bins ${build[@]+"${build[@]}"}
 say "built in $((SECONDS - began)) s"
 
 log=$(mktemp); trap 'rm -f "$log"' EXIT

@@ -12,6 +12,6 @@ if [ "${1:-}" = --profile ]; then
 fi
 folder=$profile
 [ "$profile" = dev ] && folder=debug
-cargo build -q -p stowage --profile "$profile"
+cargo build -q --workspace --bins --profile "$profile"
 export STOWAGE_BIN=$CARGO_TARGET_DIR/$folder/stowage
-exec cargo bench -q -p stowage-tests --bench bench --profile "$profile" -- "$@"
+exec cargo bench -q --workspace --bench bench --profile "$profile" -- "$@"
