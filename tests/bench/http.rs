@@ -38,6 +38,7 @@ impl Connection {
             .header("content-type", "application/json")
             .body(Full::new(body))
             .unwrap();
+        self.sender.ready().await.unwrap();
         let answer = self.sender.send_request(request).await.unwrap();
         let status = answer.status().as_u16();
         (status, answer.into_body().collect().await.unwrap().to_bytes())

@@ -57,6 +57,17 @@ both_databases! {
         assert!(no.worth_waiting());
     }
 
+    async fn waiting_does_not_help_without_back_ends_or_when_they_are_known_to_be_down(db) {
+        assert!(!placed(&db.store, &volume("v", 1)).await.unwrap_err().worth_waiting());
+        configure(&db.store, &config("a")).await;
+        let mut tx = db.store.begin().await.unwrap();
+        tx.mark_backend_down("stowage@a", "log-in refused").await.unwrap();
+        tx.commit().await.unwrap();
+        assert!(!placed(&db.store, &volume("v", 1)).await.unwrap_err().worth_waiting());
+        up(&db.store, &config("b"), vec![pool("p", 1.0, 1.0)]).await;
+        assert!(!placed(&db.store, &volume("v", 5)).await.unwrap_err().worth_waiting());
+    }
+
     async fn a_rolled_back_placement_leaves_nothing(db) {
         up(&db.store, &config("a"), vec![pool("p", 10.0, 10.0)]).await;
         let mut tx = db.store.begin().await.unwrap();

@@ -109,13 +109,15 @@ pub struct NoValidBackend {
     pub limit: Limit,
     /// A reason for every pool.
     pub rejections: Vec<Rejection>,
+    /// An enabled back end of this service has not reported (again) yet, and is not known to be down.
+    pub awaits_reports: bool,
 }
 
 impl NoValidBackend {
-    /// Nobody can serve this now, for a cause that goes away by itself right after a start: the first reports are not
-    /// in. A caller may try again for a while before it gives its resource an end state.
+    /// A cause that goes away by itself right after a start: an enabled back end's report is still to come. A caller may
+    /// try again for a while before it gives its resource an end state.
     pub fn worth_waiting(&self) -> bool {
-        matches!(self.limit, Limit::NoBackend | Limit::Service)
+        self.awaits_reports && matches!(self.limit, Limit::NoBackend | Limit::Service)
     }
 }
 

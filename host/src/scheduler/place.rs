@@ -81,7 +81,7 @@ pub async fn place(tx: &mut Tx, request: &PlacementRequest) -> StoreResult<Resul
     keep(tx, request, explanation, limit).await?;
     Ok(match chosen {
         Some(row) => Ok(Placed::on(&row)),
-        None => Err(NoValidBackend { limit, rejections: rejected }),
+        None => Err(NoValidBackend { limit, rejections: rejected, awaits_reports: tx.awaits_reports(request.service).await? }),
     })
 }
 

@@ -56,6 +56,23 @@ struct Progress {
     hints: serde_json::Value,
 }
 
+/// How long after the start of this process a create waits for back ends that have not reported yet.
+const FIRST_REPORTS: Duration = Duration::from_secs(60);
+const FIRST_REPORTS_POLL: Duration = Duration::from_millis(500);
+
+/// What looking for a pool came to.
+enum Placing {
+    Placed(VolumeRow),
+    /// There is none (or the volume is gone), and the job has been settled.
+    Ended,
+    /// There may be one as soon as the back ends have reported.
+    Wait(String),
+}
+
+fn just_started(cx: &JobContext) -> bool {
+    clock::now() - cx.app.started_at < clock::micros(FIRST_REPORTS)
+}
+
 #[async_trait]
 impl Task for VolumeCreate {
     fn kind(&self) -> &'static str {
@@ -74,8 +91,9 @@ impl Task for VolumeCreate {
         let volume = match &volume.host {
             Some(host) if !progress.given_up.contains(host) => volume,
             _ => match self.place(cx, volume, &mut progress).await? {
-                Some(placed) => placed,
-                None => return Ok(Outcome::Settled),
+                Placing::Placed(placed) => placed,
+                Placing::Ended => return Ok(Outcome::Settled),
+                Placing::Wait(reason) => return Ok(again(progress, FIRST_REPORTS_POLL, reason)),
             },
         };
         let backend = volume.backend().unwrap_or_default().to_owned();
@@ -98,8 +116,8 @@ impl Task for VolumeCreate {
 }
 
 impl VolumeCreate {
-    /// Gives the volume its (next) pool. None: there is none, and the job has been settled.
-    async fn place(&self, cx: &JobContext, volume: VolumeRow, progress: &mut Progress) -> Result<Option<VolumeRow>, TaskError> {
+    /// Gives the volume its (next) pool.
+    async fn place(&self, cx: &JobContext, volume: VolumeRow, progress: &mut Progress) -> Result<Placing, TaskError> {
         // what is read from outside the transaction is read before it begins: SQLite's one writer is not kept waiting
         let request = self.request(cx, &volume, progress).await?;
         let given_up = match volume.backend().filter(|_| progress.leftover) {
@@ -127,18 +145,22 @@ impl VolumeCreate {
                 progress.failures = 0;
                 progress.leftover = false;
                 progress.token = None;
-                Ok(row)
+                Ok(row.map_or(Placing::Ended, Placing::Placed))
+            }
+            Some(Err(none)) if progress.given_up.is_empty() && none.worth_waiting() && just_started(cx) => {
+                tx.rollback().await?;
+                Ok(Placing::Wait(format!("{}; the first reports are awaited", none.limit.user_text())))
             }
             Some(Err(NoValidBackend { limit, .. })) if progress.given_up.is_empty() => {
                 let mut extra = limit.user_text().to_owned();
                 extra.push('.');
                 fail(cx, tx, &volume, false, Action::ScheduleAllocateVolume, Detail::NotEnoughSpace, &capitalised(&extra)).await?;
-                Ok(None)
+                Ok(Placing::Ended)
             }
             Some(Err(_)) | None => {
                 let why = progress.last.clone().unwrap_or_default();
                 fail(cx, tx, &volume, given_up.is_some(), Action::CreateVolumeFromBackend, Detail::DriverFailedCreate, &why).await?;
-                Ok(None)
+                Ok(Placing::Ended)
             }
         }
     }

@@ -261,6 +261,16 @@ impl Tx {
         Ok(())
     }
 
+    /// Whether an enabled back end's report is still to come: it never reported, or not since nobody served it, and has not
+    /// been found to be down.
+    pub(crate) async fn awaits_reports(&mut self, kind: BackendKind) -> StoreResult<bool> {
+        let sql = "SELECT COUNT(*) FROM backends WHERE kind = $1 AND configured AND enabled AND state_reason IS NULL AND \
+                       (reported_at IS NULL OR (reported_at < $2 AND report_due_at < $2))";
+        let silent = clock::now() - clock::micros(SILENCE);
+        let (n,): (i64,) = on_tx!(self, t => sqlx::query_as(sql).bind(kind.as_str()).bind(silent).fetch_one(t).await?);
+        Ok(n > 0)
+    }
+
     /// Takes the turn to ask this back end for its periodic report: of all processes, one gets true.
     pub async fn take_report_turn(&mut self, host: &str, interval: Duration) -> StoreResult<bool> {
         let sql =
