@@ -62,7 +62,7 @@ const FIRST_REPORTS_POLL: Duration = Duration::from_millis(500);
 
 /// What looking for a pool came to.
 enum Placing {
-    Placed(VolumeRow),
+    Placed(Box<VolumeRow>),
     /// There is none (or the volume is gone), and the job has been settled.
     Ended,
     /// There may be one as soon as the back ends have reported.
@@ -91,7 +91,7 @@ impl Task for VolumeCreate {
         let volume = match &volume.host {
             Some(host) if !progress.given_up.contains(host) => volume,
             _ => match self.place(cx, volume, &mut progress).await? {
-                Placing::Placed(placed) => placed,
+                Placing::Placed(placed) => *placed,
                 Placing::Ended => return Ok(Outcome::Settled),
                 Placing::Wait(reason) => return Ok(again(progress, FIRST_REPORTS_POLL, reason)),
             },
@@ -145,7 +145,7 @@ impl VolumeCreate {
                 progress.failures = 0;
                 progress.leftover = false;
                 progress.token = None;
-                Ok(row.map_or(Placing::Ended, Placing::Placed))
+                Ok(row.map_or(Placing::Ended, |row| Placing::Placed(Box::new(row))))
             }
             Some(Err(none)) if progress.given_up.is_empty() && none.worth_waiting() && just_started(cx) => {
                 tx.rollback().await?;
