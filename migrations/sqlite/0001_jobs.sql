@@ -12,7 +12,8 @@ CREATE TABLE workers (
 
 CREATE TABLE jobs (
     -- order of insertion; within one order_key also the order of running
-    seq INTEGER NOT NULL PRIMARY KEY,
+    -- never given out twice: driver calls carry it (AUTOINCREMENT; PostgreSQL's identity does the same)
+    seq INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL,
     kind TEXT NOT NULL,
     resource_kind TEXT NOT NULL,

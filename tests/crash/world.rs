@@ -9,8 +9,8 @@ use stowage::{
 };
 use support::{Client, Persona, Process, array::Array, persona::Personas, wait};
 
-/// Resources that still have work in them; everything else is an end state.
-const TRANSITIONAL: [&str; 7] = ["creating", "deleting", "attaching", "detaching", "extending", "retyping", "maintenance"];
+/// States that a job owns. `attaching` is not one: the export stands, and the client has yet to say `os-complete`.
+const TRANSITIONAL: [&str; 6] = ["creating", "deleting", "detaching", "extending", "retyping", "maintenance"];
 
 pub struct World {
     pub array: Array,

@@ -44,7 +44,7 @@ pub async fn specs_of(cx: &JobContext, volume: &VolumeRow) -> StoreResult<BTreeM
 /// A driver call on behalf of this job. Repeats of the same step have the same id.
 pub fn call(cx: &JobContext, step: &str) -> Call {
     let left = u64::try_from(cx.job.expires_at - clock::now()).unwrap_or(0);
-    let generation = u64::try_from(cx.job.generation).unwrap_or(0);
+    let generation = cx.job.call_generation();
     Call::new(format!("{}:{step}", cx.job.id), generation, cx.job.request_id.clone(), Duration::from_micros(left), cx.lease.clone())
 }
 
