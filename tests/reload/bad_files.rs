@@ -1,10 +1,13 @@
 //! A bad file leaves the old driver serving, and says why in words its author can act on.
 
 use serde_json::json;
-use stowage::driver::catalog::{BackendState, DriverState, OfferResult};
+use stowage::{
+    config::{BackendConfig, BackendKind},
+    driver::catalog::{BackendState, DriverState, OfferResult},
+};
 use support::wait;
 
-use crate::bench::{Bench, backend, broken, exercise, hostile, memory, memory_version, refused, sha256};
+use crate::bench::{Bench, backend, broken, exercise, hostile, memory, memory_version, refused, sha256, template};
 
 /// The contract's version in every name, changed in place.
 fn of_another_version() -> Vec<u8> {
@@ -90,11 +93,11 @@ async fn a_driver_that_lacks_a_pool_that_volumes_are_in_is_refused_unless_forced
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_driver_without_an_interface_its_back_ends_need_is_refused() {
-    let bench = Bench::new(&[("d", memory())], &[backend("one", "d", json!({}))]).await;
-    let offered = bench.offer("d", broken("no-connection-info")).await;
-    assert!(refused(&offered).contains("connection-info"), "{offered:?}");
+    let shares = BackendConfig { kind: BackendKind::Share, ..backend("one", "d", json!({})) };
+    let bench = Bench::new(&[("d", memory())], &[shares]).await;
+    let offered = bench.offer("d", template()).await;
+    assert!(refused(&offered).contains("`shares`"), "{offered:?}");
     assert_eq!(bench.serving("one"), sha256(&memory()));
-    exercise(&bench.catalog, "one", "v").await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

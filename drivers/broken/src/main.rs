@@ -17,7 +17,7 @@ struct Defect {
     instead: &'static str,
 }
 
-const DEFECTS: [Defect; 10] = [
+const DEFECTS: [Defect; 9] = [
     // Passes every check before the trial: each function traps, and that is all.
     Defect { name: "only-traps", file: "worlds.wit", text: "world driver {", instead: "world driver {" },
     // Exports `volumes` without `extend`.
@@ -44,8 +44,6 @@ const DEFECTS: [Defect; 10] = [
     // A later patch of the same version: nothing is wrong with it but the traps.
     Defect { name: "later-patch", file: "", text: "driver@0.1.0", instead: "driver@0.1.7" },
     Defect { name: "no-capabilities", file: "worlds.wit", text: "    export capabilities;\n    export poll;", instead: "    export poll;" },
-    // Makes volumes that no host can reach.
-    Defect { name: "no-connection-info", file: "worlds.wit", text: "    export connection-info;\n", instead: "" },
     // Exports what the host does not know: nothing is wrong with it but the traps.
     Defect {
         name: "extra-interface",
