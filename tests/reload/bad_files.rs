@@ -96,7 +96,7 @@ async fn a_driver_without_an_interface_its_back_ends_need_is_refused() {
     let shares = BackendConfig { kind: BackendKind::Share, ..backend("one", "d", json!({})) };
     let bench = Bench::new(&[("d", memory())], &[shares]).await;
     let offered = bench.offer("d", template()).await;
-    assert!(refused(&offered).contains("`shares`"), "{offered:?}");
+    assert!(refused(&offered).contains("needs a driver that exports shares"), "{offered:?}");
     assert_eq!(bench.serving("one"), sha256(&memory()));
 }
 
