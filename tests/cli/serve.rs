@@ -1,3 +1,7 @@
+//! What `stowage serve` does as a process: starting, ending, signals, what it prints and what it costs.
+
+use std::time::{Duration, Instant};
+
 use stowage::{
     api::route::Api,
     config::{Bind, LogFormat},
@@ -47,6 +51,17 @@ async fn the_same_state_serves_again_after_a_kill() {
     let mut process = serve().await;
     process.kill();
     process.restart().await;
+}
+
+#[tokio::test]
+async fn an_idle_service_uses_next_to_no_processor_time() {
+    let process = Process::start(|_| ()).await;
+    // the first seconds are its start's
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let (began, used) = (Instant::now(), process.cpu_time());
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    let share = (process.cpu_time() - used).as_secs_f64() / began.elapsed().as_secs_f64();
+    assert!(share < 0.2, "{:.0} % of a processor with nothing to do", share * 100.0);
 }
 
 #[tokio::test]

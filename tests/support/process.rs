@@ -160,6 +160,15 @@ impl Process {
     pub fn pid(&self) -> Pid {
         Pid::from_raw(i32::try_from(self.child.as_ref().expect("it runs").id()).unwrap()).unwrap()
     }
+    /// The processor time it has used so far, without that of its children.
+    pub fn cpu_time(&self) -> Duration {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid().as_raw_nonzero())).unwrap();
+        // behind the name, which may hold anything: state is the third field, utime the 14th, stime the 15th
+        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+        let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+        // the kernel shows hundredths of a second, whatever its own clock
+        Duration::from_millis(ticks * 10)
+    }
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid(), signal).unwrap();
     }

@@ -3,6 +3,7 @@
 //! A file is reported when its size, times and inode have not changed for the settling time, so that a slow copy is read
 //! once and whole; an atomic rename is just a new inode. The kernel's events only wake: the folder is also listed now and
 //! then, for file systems without events and a folder that was replaced. A failure to watch costs speed, not function.
+//! Looking wakes nobody: an idle folder costs one listing every [`RELIST`].
 
 use std::{
     collections::HashMap,
@@ -39,8 +40,12 @@ pub fn watch(folder: PathBuf, settle: Duration, stop: CancellationToken) -> mpsc
 }
 
 fn watcher(folder: &Path, wake: mpsc::Sender<()>) -> Option<RecommendedWatcher> {
-    // a full channel means that somebody is already being woken
-    let on_event = move |_: notify::Result<notify::Event>| {
+    let on_event = move |event: notify::Result<notify::Event>| {
+        // reading is no news: above all our own, which would wake us for ever. A fault may have cost events
+        if event.is_ok_and(|e| e.kind.is_access()) {
+            return;
+        }
+        // a full channel means that somebody is already being woken
         let _woken_already = wake.try_send(());
     };
     let watching = notify::recommended_watcher(on_event).and_then(|mut w| w.watch(folder, RecursiveMode::NonRecursive).map(|()| w));
@@ -180,5 +185,52 @@ mod tests {
         std::fs::write(f.dir.path().join("real.wasm"), b"x").unwrap();
         assert_eq!(next(&mut f).await, "real.wasm");
         assert!(f.seen.try_recv().is_err());
+    }
+
+    /// A folder with one driver, and how often its watcher wakes.
+    fn wakes() -> (tempfile::TempDir, PathBuf, RecommendedWatcher, mpsc::Receiver<()>) {
+        let dir = tempfile::tempdir().unwrap();
+        let driver = dir.path().join("a.wasm");
+        std::fs::write(&driver, b"old").unwrap();
+        let (wake, woken) = mpsc::channel(1000);
+        let watcher = watcher(dir.path(), wake).unwrap();
+        (dir, driver, watcher, woken)
+    }
+
+    #[tokio::test]
+    async fn looking_at_the_folder_and_reading_a_driver_wake_nobody() {
+        let (dir, driver, _watcher, mut woken) = wakes();
+        for _ in 0..100 {
+            list(dir.path());
+            std::fs::read(&driver).unwrap();
+        }
+        // events come in order: this one's wake would stand behind theirs
+        std::fs::remove_file(&driver).unwrap();
+        let mut count = 0;
+        while tokio::time::timeout(Duration::from_millis(if count == 0 { 20_000 } else { 200 }), woken.recv()).await.is_ok() {
+            count += 1;
+        }
+        assert_eq!(count, 1);
+    }
+
+    #[tokio::test]
+    async fn a_write_in_place_a_rename_and_a_removal_each_wake() {
+        let (dir, driver, _watcher, mut woken) = wakes();
+        let write = || std::fs::OpenOptions::new().append(true).open(&driver).and_then(|mut f| f.write_all(b"x")).unwrap();
+        let rename = || std::fs::rename(&driver, dir.path().join("b.wasm")).unwrap();
+        let remove = || std::fs::remove_file(dir.path().join("b.wasm")).unwrap();
+        let changes: [(&str, &dyn Fn()); 3] = [("a write in place", &write), ("a rename", &rename), ("a removal", &remove)];
+        for (what, change) in changes {
+            change();
+            assert!(tokio::time::timeout(Duration::from_secs(20), woken.recv()).await.is_ok(), "{what}");
+            while tokio::time::timeout(Duration::from_millis(50), woken.recv()).await.is_ok() {}
+        }
+    }
+
+    #[tokio::test]
+    async fn a_write_in_place_is_reported() {
+        let mut f = folder(&["a.wasm"]);
+        std::fs::OpenOptions::new().append(true).open(f.dir.path().join("a.wasm")).unwrap().write_all(b"more").unwrap();
+        assert_eq!(next(&mut f).await, "a.wasm");
     }
 }
