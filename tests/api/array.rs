@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use stowage::driver::{
     Backend, BackendConfig, Call, CapabilityReport, DriverError, DriverIdentity, DriverResult, ErrorKind, Interfaces,
     backend::Capabilities,
@@ -175,10 +175,9 @@ pub fn pool(name: &str) -> Pool {
 /// The array as the host sees it.
 struct Face(Arc<Array>);
 
-#[async_trait]
 impl Capabilities for Face {
-    async fn report(&self, _: &Call) -> DriverResult<CapabilityReport> {
-        Ok(self.0.report.lock().unwrap().clone())
+    fn report<'a>(&'a self, _: &'a Call) -> BoxFuture<'a, DriverResult<CapabilityReport>> {
+        Box::pin(async move { Ok(self.0.report.lock().unwrap().clone()) })
     }
 }
 
@@ -186,71 +185,89 @@ fn made(volume: &Volume) -> VolumeUpdate {
     VolumeUpdate { provider_id: Some(format!("lun-{}", volume.id)), provider_data: None }
 }
 
-#[async_trait]
 impl Volumes for Face {
-    async fn create(&self, _: &Call, volume: &Volume) -> DriverResult<Answer<VolumeUpdate>> {
-        let fault = self.0.begin("create", &volume.id).await?;
-        if let Some(Fault::Pending(polls)) = fault {
-            self.0.state().pending.insert(volume.id.clone(), (polls, volume.clone()));
-            return Ok(Answer::Pending(Pending { token: volume.id.clone(), retry_after: Duration::from_millis(20), percent: Some(1) }));
-        }
-        self.0.state().volumes.insert(volume.id.clone(), volume.pool.clone());
-        Array::end(fault, "create", Answer::Done(made(volume)))
+    fn create<'a>(&'a self, _: &'a Call, volume: &'a Volume) -> BoxFuture<'a, DriverResult<Answer<VolumeUpdate>>> {
+        Box::pin(async move {
+            let fault = self.0.begin("create", &volume.id).await?;
+            if let Some(Fault::Pending(polls)) = fault {
+                self.0.state().pending.insert(volume.id.clone(), (polls, volume.clone()));
+                return Ok(Answer::Pending(Pending { token: volume.id.clone(), retry_after: Duration::from_millis(20), percent: Some(1) }));
+            }
+            self.0.state().volumes.insert(volume.id.clone(), volume.pool.clone());
+            Array::end(fault, "create", Answer::Done(made(volume)))
+        })
     }
-    async fn delete(&self, _: &Call, volume: &Volume) -> DriverResult<()> {
-        let fault = self.0.begin("delete", &volume.id).await?;
-        self.0.state().volumes.remove(&volume.id);
-        Array::end(fault, "delete", ())
+    fn delete<'a>(&'a self, _: &'a Call, volume: &'a Volume) -> BoxFuture<'a, DriverResult<()>> {
+        Box::pin(async move {
+            let fault = self.0.begin("delete", &volume.id).await?;
+            self.0.state().volumes.remove(&volume.id);
+            Array::end(fault, "delete", ())
+        })
     }
-    async fn extend(&self, _: &Call, volume: &Volume, _: u64) -> DriverResult<Answer<VolumeUpdate>> {
-        Ok(Answer::Done(made(volume)))
+    fn extend<'a>(&'a self, _: &'a Call, volume: &'a Volume, _: u64) -> BoxFuture<'a, DriverResult<Answer<VolumeUpdate>>> {
+        Box::pin(async move { Ok(Answer::Done(made(volume))) })
     }
 }
 
-#[async_trait]
 impl Poll for Face {
-    async fn poll(&self, _: &Call, token: &str) -> DriverResult<PollOutcome> {
-        self.0.begin("poll", token).await?;
-        let mut state = self.0.state();
-        let Some((left, volume)) = state.pending.get_mut(token) else { return Err(DriverError::new(ErrorKind::NotFound, "no such work")) };
-        if *left > 0 {
-            *left -= 1;
-            return Ok(PollOutcome::Pending(Pending { token: token.into(), retry_after: Duration::from_millis(20), percent: None }));
-        }
-        let volume = volume.clone();
-        state.pending.remove(token);
-        state.volumes.insert(volume.id.clone(), volume.pool.clone());
-        Ok(PollOutcome::Volume(made(&volume)))
+    fn poll<'a>(&'a self, _: &'a Call, token: &'a str) -> BoxFuture<'a, DriverResult<PollOutcome>> {
+        Box::pin(async move {
+            self.0.begin("poll", token).await?;
+            let mut state = self.0.state();
+            let Some((left, volume)) = state.pending.get_mut(token) else {
+                return Err(DriverError::new(ErrorKind::NotFound, "no such work"));
+            };
+            if *left > 0 {
+                *left -= 1;
+                return Ok(PollOutcome::Pending(Pending { token: token.into(), retry_after: Duration::from_millis(20), percent: None }));
+            }
+            let volume = volume.clone();
+            state.pending.remove(token);
+            state.volumes.insert(volume.id.clone(), volume.pool.clone());
+            Ok(PollOutcome::Volume(made(&volume)))
+        })
     }
 }
 
-#[async_trait]
 impl ConnectionInfo for Face {
-    async fn validate_connector(&self, _: &Call, connector: &Connector) -> DriverResult<()> {
-        match &connector.initiator {
-            Some(_) => Ok(()),
-            None => Err(DriverError::new(ErrorKind::Invalid, "no initiator").for_user("The connector has no 'initiator'.")),
-        }
+    fn validate_connector<'a>(&'a self, _: &'a Call, connector: &'a Connector) -> BoxFuture<'a, DriverResult<()>> {
+        Box::pin(async move {
+            match &connector.initiator {
+                Some(_) => Ok(()),
+                None => Err(DriverError::new(ErrorKind::Invalid, "no initiator").for_user("The connector has no 'initiator'.")),
+            }
+        })
     }
-    async fn connect(&self, _: &Call, volume: &Volume, _: &str, _: AccessMode, connector: &Connector) -> DriverResult<Connection> {
-        let fault = self.0.begin("connect", &format!("{} {}", volume.id, connector.host)).await?;
-        self.0.state().exports.entry(volume.id.clone()).or_default().insert(connector.host.clone());
-        let target = IscsiTarget { portal: "192.0.2.1:3260".into(), iqn: format!("iqn.2026-01.test:{}", volume.id), lun: 1 };
-        let iscsi = IscsiConnection { targets: vec![target], auth: None, discovery_auth: None, discard: false };
-        Array::end(fault, "connect", Connection { target: ConnectionTarget::Iscsi(iscsi), extra: BTreeMap::new() })
+    fn connect<'a>(
+        &'a self,
+        _: &'a Call,
+        volume: &'a Volume,
+        _: &'a str,
+        _: AccessMode,
+        connector: &'a Connector,
+    ) -> BoxFuture<'a, DriverResult<Connection>> {
+        Box::pin(async move {
+            let fault = self.0.begin("connect", &format!("{} {}", volume.id, connector.host)).await?;
+            self.0.state().exports.entry(volume.id.clone()).or_default().insert(connector.host.clone());
+            let target = IscsiTarget { portal: "192.0.2.1:3260".into(), iqn: format!("iqn.2026-01.test:{}", volume.id), lun: 1 };
+            let iscsi = IscsiConnection { targets: vec![target], auth: None, discovery_auth: None, discard: false };
+            Array::end(fault, "connect", Connection { target: ConnectionTarget::Iscsi(iscsi), extra: BTreeMap::new() })
+        })
     }
-    async fn disconnect(&self, _: &Call, volume: &Volume, target: &DisconnectTarget) -> DriverResult<()> {
-        let host = match target {
-            DisconnectTarget::Connector(c) => c.host.clone(),
-            DisconnectTarget::All => "*".to_owned(),
-        };
-        let fault = self.0.begin("disconnect", &format!("{} {host}", volume.id)).await?;
-        if let Some(hosts) = self.0.state().exports.get_mut(&volume.id) {
-            hosts.remove(&host);
-        }
-        Array::end(fault, "disconnect", ())
+    fn disconnect<'a>(&'a self, _: &'a Call, volume: &'a Volume, target: &'a DisconnectTarget) -> BoxFuture<'a, DriverResult<()>> {
+        Box::pin(async move {
+            let host = match target {
+                DisconnectTarget::Connector(c) => c.host.clone(),
+                DisconnectTarget::All => "*".to_owned(),
+            };
+            let fault = self.0.begin("disconnect", &format!("{} {host}", volume.id)).await?;
+            if let Some(hosts) = self.0.state().exports.get_mut(&volume.id) {
+                hosts.remove(&host);
+            }
+            Array::end(fault, "disconnect", ())
+        })
     }
-    async fn ensure_export(&self, _: &Call, _: &Volume) -> DriverResult<()> {
-        Ok(())
+    fn ensure_export<'a>(&'a self, _: &'a Call, _: &'a Volume) -> BoxFuture<'a, DriverResult<()>> {
+        Box::pin(async move { Ok(()) })
     }
 }

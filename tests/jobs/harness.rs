@@ -9,7 +9,6 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use stowage::{
@@ -79,16 +78,15 @@ pub struct Scripted {
     expire: Script,
 }
 
-#[async_trait]
 impl Task<Bench> for Scripted {
     fn kind(&self) -> &'static str {
         self.kind
     }
-    async fn run(&self, cx: &Context) -> Run {
-        (self.run)(cx.clone()).await
+    fn run<'a>(&'a self, cx: &'a Context) -> BoxFuture<'a, Run> {
+        Box::pin(async move { (self.run)(cx.clone()).await })
     }
-    async fn expire(&self, cx: &Context) -> Run {
-        (self.expire)(cx.clone()).await
+    fn expire<'a>(&'a self, cx: &'a Context) -> BoxFuture<'a, Run> {
+        Box::pin(async move { (self.expire)(cx.clone()).await })
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde_json::json;
 use stowage::{
     error::{Error, Result},
@@ -25,7 +25,6 @@ struct Counting {
     runs: Arc<AtomicUsize>,
 }
 
-#[async_trait]
 impl Reconciler for Counting {
     fn name(&self) -> &'static str {
         "counting"
@@ -36,13 +35,15 @@ impl Reconciler for Counting {
     fn is_duty(&self) -> bool {
         self.duty
     }
-    async fn run(&self) -> Result<String> {
-        match self.runs.fetch_add(1, Ordering::SeqCst) {
-            0 => Ok("the first".into()),
-            1 => Err(Error::invalid("the second")),
-            2 => panic!("the third"),
-            _ => Ok(String::new()),
-        }
+    fn run<'a>(&'a self) -> BoxFuture<'a, Result<String>> {
+        Box::pin(async move {
+            match self.runs.fetch_add(1, Ordering::SeqCst) {
+                0 => Ok("the first".into()),
+                1 => Err(Error::invalid("the second")),
+                2 => panic!("the third"),
+                _ => Ok(String::new()),
+            }
+        })
     }
 }
 

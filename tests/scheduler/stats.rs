@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use stowage::{
     app::{App, PublicUrls},
     clock,
@@ -50,16 +50,17 @@ impl Array {
     }
 }
 
-#[async_trait]
 impl Capabilities for Array {
-    async fn report(&self, _: &Call) -> DriverResult<CapabilityReport> {
-        self.asked.fetch_add(1, Ordering::SeqCst);
-        let mood = self.mood.lock().unwrap().clone();
-        match mood {
-            Mood::Answers(report) => Ok(*report),
-            Mood::Fails(kind) => Err(DriverError::new(kind, "no luck today")),
-            Mood::Hangs => std::future::pending().await,
-        }
+    fn report<'a>(&'a self, _: &'a Call) -> BoxFuture<'a, DriverResult<CapabilityReport>> {
+        Box::pin(async move {
+            self.asked.fetch_add(1, Ordering::SeqCst);
+            let mood = self.mood.lock().unwrap().clone();
+            match mood {
+                Mood::Answers(report) => Ok(*report),
+                Mood::Fails(kind) => Err(DriverError::new(kind, "no luck today")),
+                Mood::Hangs => std::future::pending().await,
+            }
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde_json::json;
 use stowage::{
     notify::{Event, NewEvent, Sink, SinkError, outbox::deliver_due},
@@ -19,17 +19,18 @@ struct Notebook {
     refused: Mutex<HashSet<String>>,
 }
 
-#[async_trait]
 impl Sink for Notebook {
     fn name(&self) -> &'static str {
         "notebook"
     }
-    async fn deliver(&self, event: &Event) -> Result<(), SinkError> {
-        if self.refused.lock().unwrap().contains(&event.resource_id) {
-            return Err(SinkError { sink: "notebook", reason: "told to".into() });
-        }
-        self.seen.lock().unwrap().push((event.resource_id.clone(), event.event_type.clone()));
-        Ok(())
+    fn deliver<'a>(&'a self, event: &'a Event) -> BoxFuture<'a, Result<(), SinkError>> {
+        Box::pin(async move {
+            if self.refused.lock().unwrap().contains(&event.resource_id) {
+                return Err(SinkError { sink: "notebook", reason: "told to".into() });
+            }
+            self.seen.lock().unwrap().push((event.resource_id.clone(), event.event_type.clone()));
+            Ok(())
+        })
     }
 }
 

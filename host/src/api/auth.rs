@@ -3,7 +3,7 @@
 //! Two sources: the built-in identity (`service::identity`) and a real Keystone (`keystone`). Both cache; neither ever
 //! turns a failure of its own into access: what cannot be checked is 503.
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use http::{HeaderMap, HeaderName};
 
 use crate::{
@@ -19,13 +19,12 @@ const SERVICE_TOKEN: HeaderName = HeaderName::from_static("x-service-token");
 const TOKEN_MAX: usize = 16 * 1024;
 
 /// Who can tell what a token stands for.
-#[async_trait]
 pub trait TokenSource: Send + Sync {
     /// The token's owner and scope as of now.
     ///
     /// # Errors
     /// [`Kind::Unauthenticated`] for a token that is unknown, expired or revoked; [`Kind::Unavailable`] when nobody can say.
-    async fn validate(&self, token: &str) -> Result<Principal>;
+    fn validate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Principal>>;
 }
 
 /// The owner of a request.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -43,10 +43,9 @@ pub struct DriverIdentity {
 }
 
 /// Capabilities, which every driver has.
-#[async_trait]
 pub trait Capabilities: Send + Sync {
     /// Asks the driver; the answer has passed [`CapabilityReport::check`].
-    async fn report(&self, call: &Call) -> DriverResult<CapabilityReport>;
+    fn report<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, DriverResult<CapabilityReport>>;
 }
 
 /// What the driver exports. `None`: it does not have the interface.

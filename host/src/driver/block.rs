@@ -1,6 +1,6 @@
 //! The interfaces of block drivers, one trait each. `wit/stowage-driver/0.1.0/block.wit` says what each verb must do.
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 
 use super::{
     call::Call,
@@ -11,61 +11,79 @@ use super::{
     },
 };
 
-#[async_trait]
 pub trait Volumes: Send + Sync {
-    async fn create(&self, call: &Call, volume: &Volume) -> DriverResult<Answer<VolumeUpdate>>;
+    fn create<'a>(&'a self, call: &'a Call, volume: &'a Volume) -> BoxFuture<'a, DriverResult<Answer<VolumeUpdate>>>;
     /// Of what is gone or was never made: success.
-    async fn delete(&self, call: &Call, volume: &Volume) -> DriverResult<()>;
-    async fn extend(&self, call: &Call, volume: &Volume, new_size_gib: u64) -> DriverResult<Answer<VolumeUpdate>>;
+    fn delete<'a>(&'a self, call: &'a Call, volume: &'a Volume) -> BoxFuture<'a, DriverResult<()>>;
+    fn extend<'a>(&'a self, call: &'a Call, volume: &'a Volume, new_size_gib: u64) -> BoxFuture<'a, DriverResult<Answer<VolumeUpdate>>>;
 }
 
-#[async_trait]
 pub trait VolumeClone: Send + Sync {
-    async fn clone_volume(&self, call: &Call, volume: &Volume, source: &Volume) -> DriverResult<Answer<VolumeUpdate>>;
+    fn clone_volume<'a>(
+        &'a self,
+        call: &'a Call,
+        volume: &'a Volume,
+        source: &'a Volume,
+    ) -> BoxFuture<'a, DriverResult<Answer<VolumeUpdate>>>;
 }
 
-#[async_trait]
 pub trait VolumeFromSnapshot: Send + Sync {
-    async fn create_from_snapshot(&self, call: &Call, volume: &Volume, snapshot: &VolumeSnapshot) -> DriverResult<Answer<VolumeUpdate>>;
+    fn create_from_snapshot<'a>(
+        &'a self,
+        call: &'a Call,
+        volume: &'a Volume,
+        snapshot: &'a VolumeSnapshot,
+    ) -> BoxFuture<'a, DriverResult<Answer<VolumeUpdate>>>;
 }
 
-#[async_trait]
 pub trait VolumeSnapshots: Send + Sync {
-    async fn create_snapshot(&self, call: &Call, snapshot: &VolumeSnapshot, volume: &Volume) -> DriverResult<SnapshotUpdate>;
-    async fn delete_snapshot(&self, call: &Call, snapshot: &VolumeSnapshot, volume: &Volume) -> DriverResult<()>;
+    fn create_snapshot<'a>(
+        &'a self,
+        call: &'a Call,
+        snapshot: &'a VolumeSnapshot,
+        volume: &'a Volume,
+    ) -> BoxFuture<'a, DriverResult<SnapshotUpdate>>;
+    fn delete_snapshot<'a>(&'a self, call: &'a Call, snapshot: &'a VolumeSnapshot, volume: &'a Volume) -> BoxFuture<'a, DriverResult<()>>;
 }
 
-#[async_trait]
 pub trait VolumeRevert: Send + Sync {
-    async fn revert(&self, call: &Call, volume: &Volume, snapshot: &VolumeSnapshot) -> DriverResult<()>;
+    fn revert<'a>(&'a self, call: &'a Call, volume: &'a Volume, snapshot: &'a VolumeSnapshot) -> BoxFuture<'a, DriverResult<()>>;
 }
 
-#[async_trait]
 pub trait VolumeRetype: Send + Sync {
-    async fn retype(&self, call: &Call, volume: &Volume, to: &NewType) -> DriverResult<RetypeOutcome>;
+    fn retype<'a>(&'a self, call: &'a Call, volume: &'a Volume, to: &'a NewType) -> BoxFuture<'a, DriverResult<RetypeOutcome>>;
 }
 
-#[async_trait]
 pub trait VolumeManage: Send + Sync {
-    async fn size_of(&self, call: &Call, reference: &StringMap) -> DriverResult<u64>;
-    async fn adopt(&self, call: &Call, volume: &Volume, reference: &StringMap) -> DriverResult<Adopted<VolumeUpdate>>;
-    async fn release(&self, call: &Call, volume: &Volume) -> DriverResult<()>;
-    async fn list_manageable(&self, call: &Call, pool: &str, after: Option<&str>, limit: u32) -> DriverResult<ManageablePage>;
+    fn size_of<'a>(&'a self, call: &'a Call, reference: &'a StringMap) -> BoxFuture<'a, DriverResult<u64>>;
+    fn adopt<'a>(
+        &'a self,
+        call: &'a Call,
+        volume: &'a Volume,
+        reference: &'a StringMap,
+    ) -> BoxFuture<'a, DriverResult<Adopted<VolumeUpdate>>>;
+    fn release<'a>(&'a self, call: &'a Call, volume: &'a Volume) -> BoxFuture<'a, DriverResult<()>>;
+    fn list_manageable<'a>(
+        &'a self,
+        call: &'a Call,
+        pool: &'a str,
+        after: Option<&'a str>,
+        limit: u32,
+    ) -> BoxFuture<'a, DriverResult<ManageablePage>>;
 }
 
 /// The host decides from its attachment rows who is still connected: `disconnect` only for the last attachment of a volume
 /// on a connector's host.
-#[async_trait]
 pub trait ConnectionInfo: Send + Sync {
-    async fn validate_connector(&self, call: &Call, connector: &Connector) -> DriverResult<()>;
-    async fn connect(
-        &self,
-        call: &Call,
-        volume: &Volume,
-        attachment_id: &str,
+    fn validate_connector<'a>(&'a self, call: &'a Call, connector: &'a Connector) -> BoxFuture<'a, DriverResult<()>>;
+    fn connect<'a>(
+        &'a self,
+        call: &'a Call,
+        volume: &'a Volume,
+        attachment_id: &'a str,
         mode: AccessMode,
-        connector: &Connector,
-    ) -> DriverResult<Connection>;
-    async fn disconnect(&self, call: &Call, volume: &Volume, target: &DisconnectTarget) -> DriverResult<()>;
-    async fn ensure_export(&self, call: &Call, volume: &Volume) -> DriverResult<()>;
+        connector: &'a Connector,
+    ) -> BoxFuture<'a, DriverResult<Connection>>;
+    fn disconnect<'a>(&'a self, call: &'a Call, volume: &'a Volume, target: &'a DisconnectTarget) -> BoxFuture<'a, DriverResult<()>>;
+    fn ensure_export<'a>(&'a self, call: &'a Call, volume: &'a Volume) -> BoxFuture<'a, DriverResult<()>>;
 }

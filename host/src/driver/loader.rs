@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use thiserror::Error;
 
 use super::{
@@ -38,14 +38,12 @@ pub enum LoadError {
 }
 
 /// Turns bytes into a driver.
-#[async_trait]
 pub trait Loader: Send + Sync {
     /// Checks, compiles and tries a component. `file` is the stem of the file's name, which is how back ends name it.
-    async fn load(&self, file: &str, bytes: Bytes) -> Result<Arc<dyn Driver>, LoadError>;
+    fn load<'a>(&'a self, file: &'a str, bytes: Bytes) -> BoxFuture<'a, Result<Arc<dyn Driver>, LoadError>>;
 }
 
 /// A loaded driver: compiled once, used by any number of back ends.
-#[async_trait]
 pub trait Driver: Send + Sync {
     fn identity(&self) -> &DriverIdentity;
 
@@ -54,5 +52,5 @@ pub trait Driver: Send + Sync {
     ///
     /// # Errors
     /// The driver's own, or `Invalid` with every fault of the configuration.
-    async fn open(&self, host: &str, config: Arc<BackendConfig>) -> DriverResult<Backend>;
+    fn open<'a>(&'a self, host: &'a str, config: Arc<BackendConfig>) -> BoxFuture<'a, DriverResult<Backend>>;
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 
 use super::{
     call::Call,
@@ -16,100 +16,115 @@ use super::{
 };
 
 /// Continues work that a verb left pending, in whatever process.
-#[async_trait]
 pub trait Poll: Send + Sync {
-    async fn poll(&self, call: &Call, token: &str) -> DriverResult<PollOutcome>;
+    fn poll<'a>(&'a self, call: &'a Call, token: &'a str) -> BoxFuture<'a, DriverResult<PollOutcome>>;
 }
 
-#[async_trait]
 pub trait Shares: Send + Sync {
-    async fn create(&self, call: &Call, share: &Share) -> DriverResult<Answer<ShareUpdate>>;
-    async fn delete(&self, call: &Call, share: &Share) -> DriverResult<()>;
-    async fn extend(&self, call: &Call, share: &Share, new_size_gib: u64) -> DriverResult<Answer<()>>;
+    fn create<'a>(&'a self, call: &'a Call, share: &'a Share) -> BoxFuture<'a, DriverResult<Answer<ShareUpdate>>>;
+    fn delete<'a>(&'a self, call: &'a Call, share: &'a Share) -> BoxFuture<'a, DriverResult<()>>;
+    fn extend<'a>(&'a self, call: &'a Call, share: &'a Share, new_size_gib: u64) -> BoxFuture<'a, DriverResult<Answer<()>>>;
 }
 
-#[async_trait]
 pub trait ShareShrink: Send + Sync {
-    async fn shrink(&self, call: &Call, share: &Share, new_size_gib: u64) -> DriverResult<()>;
+    fn shrink<'a>(&'a self, call: &'a Call, share: &'a Share, new_size_gib: u64) -> BoxFuture<'a, DriverResult<()>>;
 }
 
-#[async_trait]
 pub trait ShareFromSnapshot: Send + Sync {
-    async fn create_from_snapshot(
-        &self,
-        call: &Call,
-        share: &Share,
-        snapshot: &ShareSnapshot,
-        parent: &Share,
-    ) -> DriverResult<Answer<ShareUpdate>>;
+    fn create_from_snapshot<'a>(
+        &'a self,
+        call: &'a Call,
+        share: &'a Share,
+        snapshot: &'a ShareSnapshot,
+        parent: &'a Share,
+    ) -> BoxFuture<'a, DriverResult<Answer<ShareUpdate>>>;
 }
 
-#[async_trait]
 pub trait ShareSnapshots: Send + Sync {
-    async fn create_snapshot(&self, call: &Call, snapshot: &ShareSnapshot, share: &Share) -> DriverResult<ShareSnapshotUpdate>;
-    async fn delete_snapshot(&self, call: &Call, snapshot: &ShareSnapshot, share: &Share) -> DriverResult<()>;
+    fn create_snapshot<'a>(
+        &'a self,
+        call: &'a Call,
+        snapshot: &'a ShareSnapshot,
+        share: &'a Share,
+    ) -> BoxFuture<'a, DriverResult<ShareSnapshotUpdate>>;
+    fn delete_snapshot<'a>(&'a self, call: &'a Call, snapshot: &'a ShareSnapshot, share: &'a Share) -> BoxFuture<'a, DriverResult<()>>;
 }
 
-#[async_trait]
 pub trait SnapshotAccess: Send + Sync {
     /// One state for each rule of `change.rules`, in that order.
-    async fn apply(&self, call: &Call, snapshot: &ShareSnapshot, change: &AccessChange) -> DriverResult<Vec<RuleState>>;
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        snapshot: &'a ShareSnapshot,
+        change: &'a AccessChange,
+    ) -> BoxFuture<'a, DriverResult<Vec<RuleState>>>;
 }
 
-#[async_trait]
 pub trait ShareRevert: Send + Sync {
-    async fn revert(
-        &self,
-        call: &Call,
-        share: &Share,
-        snapshot: &ShareSnapshot,
-        rules: &[AccessRule],
-        snapshot_rules: &[AccessRule],
-    ) -> DriverResult<()>;
+    fn revert<'a>(
+        &'a self,
+        call: &'a Call,
+        share: &'a Share,
+        snapshot: &'a ShareSnapshot,
+        rules: &'a [AccessRule],
+        snapshot_rules: &'a [AccessRule],
+    ) -> BoxFuture<'a, DriverResult<()>>;
 }
 
-#[async_trait]
 pub trait ShareManage: Send + Sync {
-    async fn adopt(&self, call: &Call, share: &Share, export_path: &str, options: &StringMap) -> DriverResult<Adopted<ShareUpdate>>;
-    async fn release(&self, call: &Call, share: &Share) -> DriverResult<()>;
+    fn adopt<'a>(
+        &'a self,
+        call: &'a Call,
+        share: &'a Share,
+        export_path: &'a str,
+        options: &'a StringMap,
+    ) -> BoxFuture<'a, DriverResult<Adopted<ShareUpdate>>>;
+    fn release<'a>(&'a self, call: &'a Call, share: &'a Share) -> BoxFuture<'a, DriverResult<()>>;
 }
 
-#[async_trait]
 pub trait Access: Send + Sync {
     /// One state for each rule of `change.rules`, in that order.
-    async fn apply(&self, call: &Call, share: &Share, change: &AccessChange) -> DriverResult<Vec<RuleState>>;
+    fn apply<'a>(&'a self, call: &'a Call, share: &'a Share, change: &'a AccessChange) -> BoxFuture<'a, DriverResult<Vec<RuleState>>>;
 }
 
-#[async_trait]
 pub trait Ensure: Send + Sync {
-    async fn fingerprint(&self, call: &Call) -> DriverResult<String>;
+    fn fingerprint<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, DriverResult<String>>;
     /// Share id to what was found. A share the driver left out is left out here too: the caller gives it its state back.
-    async fn ensure_shares(&self, call: &Call, items: &[EnsureItem]) -> DriverResult<BTreeMap<String, EnsureOutcome>>;
+    fn ensure_shares<'a>(&'a self, call: &'a Call, items: &'a [EnsureItem])
+    -> BoxFuture<'a, DriverResult<BTreeMap<String, EnsureOutcome>>>;
 }
 
 /// A failed set-up carries what is left in [`DriverError::partial`](super::DriverError::partial).
-#[async_trait]
 pub trait ShareServers: Send + Sync {
-    async fn allocations_wanted(&self, call: &Call) -> DriverResult<AddressCounts>;
-    async fn setup(
-        &self,
-        call: &Call,
-        server_id: &str,
-        networks: &[NetworkInfo],
-        metadata: &StringMap,
-    ) -> DriverResult<Answer<ServerDetails>>;
-    async fn teardown(
-        &self,
-        call: &Call,
-        server_id: &str,
-        details: Option<&ServerDetails>,
-        security_services: &[SecurityService],
-    ) -> DriverResult<()>;
+    fn allocations_wanted<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, DriverResult<AddressCounts>>;
+    fn setup<'a>(
+        &'a self,
+        call: &'a Call,
+        server_id: &'a str,
+        networks: &'a [NetworkInfo],
+        metadata: &'a StringMap,
+    ) -> BoxFuture<'a, DriverResult<Answer<ServerDetails>>>;
+    fn teardown<'a>(
+        &'a self,
+        call: &'a Call,
+        server_id: &'a str,
+        details: Option<&'a ServerDetails>,
+        security_services: &'a [SecurityService],
+    ) -> BoxFuture<'a, DriverResult<()>>;
 }
 
 /// A failed update carries what is left in [`DriverError::partial`](super::DriverError::partial).
-#[async_trait]
 pub trait Allocations: Send + Sync {
-    async fn check_update(&self, call: &Call, situation: &ServerSituation, new_subnet: &Subnet) -> DriverResult<NetworkCheck>;
-    async fn update(&self, call: &Call, situation: &ServerSituation, added: &NetworkInfo) -> DriverResult<Answer<NetworkUpdate>>;
+    fn check_update<'a>(
+        &'a self,
+        call: &'a Call,
+        situation: &'a ServerSituation,
+        new_subnet: &'a Subnet,
+    ) -> BoxFuture<'a, DriverResult<NetworkCheck>>;
+    fn update<'a>(
+        &'a self,
+        call: &'a Call,
+        situation: &'a ServerSituation,
+        added: &'a NetworkInfo,
+    ) -> BoxFuture<'a, DriverResult<Answer<NetworkUpdate>>>;
 }

@@ -22,7 +22,7 @@ mod worker;
 
 use std::time::Duration;
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -148,14 +148,13 @@ impl From<StoreError> for TaskError {
 }
 
 /// One kind of work; one file each in `jobs/task/`. `A` is what tasks work with: the queue itself knows nothing of it.
-#[async_trait]
 pub trait Task<A: Send + Sync + 'static = App>: Send + Sync {
     /// The name that stands in the row.
     fn kind(&self) -> &'static str;
     /// Does the work, or one more piece of it. Runs again after a crash: it must find what an earlier run left.
-    async fn run(&self, cx: &JobContext<A>) -> Result<Outcome, TaskError>;
+    fn run<'a>(&'a self, cx: &'a JobContext<A>) -> BoxFuture<'a, Result<Outcome, TaskError>>;
     /// The job is past its maximum age: give the resource an end state and a message, and leave clean-up jobs behind.
-    async fn expire(&self, cx: &JobContext<A>) -> Result<Outcome, TaskError>;
+    fn expire<'a>(&'a self, cx: &'a JobContext<A>) -> BoxFuture<'a, Result<Outcome, TaskError>>;
 }
 
 #[cfg(test)]

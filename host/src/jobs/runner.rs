@@ -12,8 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use async_trait::async_trait;
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use rand::Rng;
 
 use super::{Job, JobContext, Jobs, Lease, Outcome, Registry, Task, TaskError, lanes::Slot};
@@ -105,10 +105,9 @@ async fn run(jobs: &Jobs, claimed: Claimed, lease: Lease, slot: Slot) {
 }
 
 /// Who does the work, whatever it works with.
-#[async_trait]
 pub(super) trait Crew: Send + Sync {
     /// One run of a job's task, to a verdict.
-    async fn attempt(&self, jobs: &Jobs, claimed: Claimed, lease: &Lease) -> End;
+    fn attempt<'a>(&'a self, jobs: &'a Jobs, claimed: Claimed, lease: &'a Lease) -> BoxFuture<'a, End>;
 }
 
 /// The tasks, and what they work with. Weak: the app owns the queue, not the other way round.
@@ -117,39 +116,42 @@ pub(super) struct Team<A: Send + Sync + 'static> {
     pub(super) registry: Registry<A>,
 }
 
-#[async_trait]
 impl<A: Send + Sync + 'static> Crew for Team<A> {
-    async fn attempt(&self, jobs: &Jobs, claimed: Claimed, lease: &Lease) -> End {
-        let Claimed { job, left } = claimed;
-        let Some(app) = self.app.upgrade() else { return End::Silent };
-        let Some(task) = self.registry.get(&job.kind) else {
-            return failed(jobs, &job, format!("this process has no task for {}", job.kind));
-        };
-        let settled = Arc::new(AtomicBool::new(false));
-        let cx = JobContext {
-            app,
-            job,
-            lease: lease.token().child_token(),
-            held: lease.clone(),
-            jobs: jobs.clone(),
-            settled: Arc::clone(&settled),
-        };
-        let verdict = carry_out(&*task, &cx, left).await;
-        if settled.load(Ordering::Acquire) {
-            if !matches!(verdict, Ok(Outcome::Settled)) {
-                tracing::debug!(?verdict, "the task settled its job and then ended otherwise; the job has ended");
+    fn attempt<'a>(&'a self, jobs: &'a Jobs, claimed: Claimed, lease: &'a Lease) -> BoxFuture<'a, End> {
+        Box::pin(async move {
+            let Claimed { job, left } = claimed;
+            let Some(app) = self.app.upgrade() else { return End::Silent };
+            let Some(task) = self.registry.get(&job.kind) else {
+                return failed(jobs, &job, format!("this process has no task for {}", job.kind));
+            };
+            let settled = Arc::new(AtomicBool::new(false));
+            let cx = JobContext {
+                app,
+                job,
+                lease: lease.token().child_token(),
+                held: lease.clone(),
+                jobs: jobs.clone(),
+                settled: Arc::clone(&settled),
+            };
+            let verdict = carry_out(&*task, &cx, left).await;
+            if settled.load(Ordering::Acquire) {
+                if !matches!(verdict, Ok(Outcome::Settled)) {
+                    tracing::debug!(?verdict, "the task settled its job and then ended otherwise; the job has ended");
+                }
+                return End::Settled;
             }
-            return End::Settled;
-        }
-        match verdict {
-            Ok(Outcome::Settled) => failed(jobs, &cx.job, "the task ended without settling its job".to_owned()),
-            Ok(Outcome::Again { after, payload, reason }) => End::Later(Release { after, payload: Some(payload), reason, failed: false }),
-            Err(TaskError::Fenced) => {
-                tracing::info!("fenced off: another worker owns this job");
-                End::Silent
+            match verdict {
+                Ok(Outcome::Settled) => failed(jobs, &cx.job, "the task ended without settling its job".to_owned()),
+                Ok(Outcome::Again { after, payload, reason }) => {
+                    End::Later(Release { after, payload: Some(payload), reason, failed: false })
+                }
+                Err(TaskError::Fenced) => {
+                    tracing::info!("fenced off: another worker owns this job");
+                    End::Silent
+                }
+                Err(e) => failed(jobs, &cx.job, e.to_string()),
             }
-            Err(e) => failed(jobs, &cx.job, e.to_string()),
-        }
+        })
     }
 }
 

@@ -8,7 +8,7 @@ mod wire;
 
 use std::{fs, sync::Arc, time::Duration};
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use moka::future::Cache;
 use reqwest::{Certificate, StatusCode};
 use sha2::{Digest, Sha256};
@@ -143,16 +143,17 @@ impl Keystone {
     }
 }
 
-#[async_trait]
 impl TokenSource for Keystone {
-    async fn validate(&self, token: &str) -> Result<Principal> {
-        let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-        let known = self.known.try_get_with(digest, self.ask(token)).await;
-        let known = known.map_err(|e| Error::new(e.kind, e.message.clone()).with_source(e))?;
-        if known.expires_at <= clock::now() {
-            return Err(refused());
-        }
-        Ok(known.principal.clone())
+    fn validate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Principal>> {
+        Box::pin(async move {
+            let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
+            let known = self.known.try_get_with(digest, self.ask(token)).await;
+            let known = known.map_err(|e| Error::new(e.kind, e.message.clone()).with_source(e))?;
+            if known.expires_at <= clock::now() {
+                return Err(refused());
+            }
+            Ok(known.principal.clone())
+        })
     }
 }
 

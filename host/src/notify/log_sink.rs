@@ -1,6 +1,6 @@
 //! Events as log lines.
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 
 use super::{Event, Sink, SinkError};
 
@@ -8,23 +8,24 @@ use super::{Event, Sink, SinkError};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LogSink;
 
-#[async_trait]
 impl Sink for LogSink {
     fn name(&self) -> &'static str {
         "log"
     }
 
-    async fn deliver(&self, event: &Event) -> Result<(), SinkError> {
-        tracing::info!(
-            target: "stowage::event",
-            event_id = %event.id,
-            event_type = %event.event_type,
-            resource_id = %event.resource_id,
-            project_id = %event.project_id,
-            request_id = %event.request_id,
-            payload = %event.payload,
-            "event"
-        );
-        Ok(())
+    fn deliver<'a>(&'a self, event: &'a Event) -> BoxFuture<'a, Result<(), SinkError>> {
+        Box::pin(async move {
+            tracing::info!(
+                target: "stowage::event",
+                event_id = %event.id,
+                event_type = %event.event_type,
+                resource_id = %event.resource_id,
+                project_id = %event.project_id,
+                request_id = %event.request_id,
+                payload = %event.payload,
+                "event"
+            );
+            Ok(())
+        })
     }
 }

@@ -9,7 +9,7 @@ pub mod log_sink;
 pub mod message;
 pub mod outbox;
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::clock::Micros;
@@ -56,9 +56,8 @@ pub struct SinkError {
 }
 
 /// Where events go.
-#[async_trait]
 pub trait Sink: Send + Sync {
     fn name(&self) -> &'static str;
     /// Takes one event. May see it again.
-    async fn deliver(&self, event: &Event) -> Result<(), SinkError>;
+    fn deliver<'a>(&'a self, event: &'a Event) -> BoxFuture<'a, Result<(), SinkError>>;
 }

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 
 use super::Reconciler;
 use crate::{
@@ -71,7 +71,6 @@ pub async fn take_over(store: &Store) -> StoreResult<u64> {
     Ok(jobs)
 }
 
-#[async_trait]
 impl Reconciler for DeadWorkers {
     fn name(&self) -> &'static str {
         "dead-workers"
@@ -81,17 +80,19 @@ impl Reconciler for DeadWorkers {
         self.jobs.options().lease / 3
     }
 
-    async fn run(&self) -> Result<String> {
-        let taken = take_over(&self.store).await?;
-        if taken > 0 {
-            self.jobs.wake();
-        }
-        let lost = self.put_back_lost_claims().await?;
-        self.jobs.sample_depth().await?;
-        Ok(if taken + lost as u64 == 0 {
-            String::new()
-        } else {
-            format!("{taken} jobs taken over from dead workers, {lost} lost claims put back")
+    fn run<'a>(&'a self) -> BoxFuture<'a, Result<String>> {
+        Box::pin(async move {
+            let taken = take_over(&self.store).await?;
+            if taken > 0 {
+                self.jobs.wake();
+            }
+            let lost = self.put_back_lost_claims().await?;
+            self.jobs.sample_depth().await?;
+            Ok(if taken + lost as u64 == 0 {
+                String::new()
+            } else {
+                format!("{taken} jobs taken over from dead workers, {lost} lost claims put back")
+            })
         })
     }
 }

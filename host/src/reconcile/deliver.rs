@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 
 use super::Reconciler;
 use crate::{
@@ -23,7 +23,6 @@ impl Deliver {
     }
 }
 
-#[async_trait]
 impl Reconciler for Deliver {
     fn name(&self) -> &'static str {
         "outbox"
@@ -37,8 +36,10 @@ impl Reconciler for Deliver {
         true
     }
 
-    async fn run(&self) -> Result<String> {
-        outbox::deliver_due(&self.store, &self.sinks).await?;
-        Ok(String::new()) // an event a second is no news
+    fn run<'a>(&'a self) -> BoxFuture<'a, Result<String>> {
+        Box::pin(async move {
+            outbox::deliver_due(&self.store, &self.sinks).await?;
+            Ok(String::new()) // an event a second is no news
+        })
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 
 use super::Reconciler;
 use crate::{
@@ -24,7 +24,6 @@ impl DriverHealth {
     }
 }
 
-#[async_trait]
 impl Reconciler for DriverHealth {
     fn name(&self) -> &'static str {
         "driver_health"
@@ -34,12 +33,14 @@ impl Reconciler for DriverHealth {
         Duration::from_secs(2)
     }
 
-    async fn run(&self) -> Result<String> {
-        let mut said = Vec::new();
-        if self.shared {
-            said.extend(self.catalog.follow().await.map_err(Error::internal)?.into_iter().map(|driver| format!("followed {driver}")));
-        }
-        said.extend(self.catalog.tend().await.map_err(Error::internal)?.into_iter().map(|backend| format!("{backend} came up")));
-        Ok(said.join(", "))
+    fn run<'a>(&'a self) -> BoxFuture<'a, Result<String>> {
+        Box::pin(async move {
+            let mut said = Vec::new();
+            if self.shared {
+                said.extend(self.catalog.follow().await.map_err(Error::internal)?.into_iter().map(|driver| format!("followed {driver}")));
+            }
+            said.extend(self.catalog.tend().await.map_err(Error::internal)?.into_iter().map(|backend| format!("{backend} came up")));
+            Ok(said.join(", "))
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Weak, time::Duration};
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 
 use super::Reconciler;
 use crate::{app::App, clock, error::Result};
@@ -23,7 +23,6 @@ impl ForgetPlacements {
     }
 }
 
-#[async_trait]
 impl Reconciler for ForgetPlacements {
     fn name(&self) -> &'static str {
         "forget_placements"
@@ -37,21 +36,23 @@ impl Reconciler for ForgetPlacements {
         true
     }
 
-    async fn run(&self) -> Result<String> {
-        let Some(app) = self.app.upgrade() else { return Ok(String::new()) };
-        let age = clock::micros(app.config.get().scheduler.explain_age);
-        let mut gone = 0;
-        loop {
-            let before = (clock::now() - age).max(app.store.placements_cutoff().await?);
-            let mut tx = app.store.begin().await?;
-            let batch = tx.purge_placements(before, BATCH).await?;
-            tx.purge_claims(clock::now() - clock::micros(STRAY)).await?;
-            tx.commit().await?;
-            gone += batch;
-            if batch < BATCH.unsigned_abs() {
-                break;
+    fn run<'a>(&'a self) -> BoxFuture<'a, Result<String>> {
+        Box::pin(async move {
+            let Some(app) = self.app.upgrade() else { return Ok(String::new()) };
+            let age = clock::micros(app.config.get().scheduler.explain_age);
+            let mut gone = 0;
+            loop {
+                let before = (clock::now() - age).max(app.store.placements_cutoff().await?);
+                let mut tx = app.store.begin().await?;
+                let batch = tx.purge_placements(before, BATCH).await?;
+                tx.purge_claims(clock::now() - clock::micros(STRAY)).await?;
+                tx.commit().await?;
+                gone += batch;
+                if batch < BATCH.unsigned_abs() {
+                    break;
+                }
             }
-        }
-        Ok(if gone == 0 { String::new() } else { format!("{gone} explanations deleted") })
+            Ok(if gone == 0 { String::new() } else { format!("{gone} explanations deleted") })
+        })
     }
 }

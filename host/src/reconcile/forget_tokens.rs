@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 
 use super::Reconciler;
 use crate::{app::App, error::Result};
@@ -22,7 +22,6 @@ impl ForgetTokens {
     }
 }
 
-#[async_trait]
 impl Reconciler for ForgetTokens {
     fn name(&self) -> &'static str {
         "forget_tokens"
@@ -36,16 +35,18 @@ impl Reconciler for ForgetTokens {
         true
     }
 
-    async fn run(&self) -> Result<String> {
-        let Some(identity) = self.app.upgrade().and_then(|app| app.identity.clone()) else { return Ok(String::new()) };
-        let mut gone = 0;
-        loop {
-            let batch = identity.purge_expired().await?;
-            gone += batch;
-            if batch == 0 {
-                break;
+    fn run<'a>(&'a self) -> BoxFuture<'a, Result<String>> {
+        Box::pin(async move {
+            let Some(identity) = self.app.upgrade().and_then(|app| app.identity.clone()) else { return Ok(String::new()) };
+            let mut gone = 0;
+            loop {
+                let batch = identity.purge_expired().await?;
+                gone += batch;
+                if batch == 0 {
+                    break;
+                }
             }
-        }
-        Ok(if gone == 0 { String::new() } else { format!("{gone} expired tokens deleted") })
+            Ok(if gone == 0 { String::new() } else { format!("{gone} expired tokens deleted") })
+        })
     }
 }

@@ -19,8 +19,8 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use rand::Rng;
 use tokio::sync::Notify;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -34,7 +34,6 @@ use crate::{
 };
 
 /// One loop.
-#[async_trait]
 pub trait Reconciler: Send + Sync {
     fn name(&self) -> &'static str;
     /// The wait between two runs; a fifth of it is jitter.
@@ -44,7 +43,7 @@ pub trait Reconciler: Send + Sync {
         false
     }
     /// Brings things back to what they should be; says in a few words what it did, empty for nothing.
-    async fn run(&self) -> Result<String>;
+    fn run<'a>(&'a self) -> BoxFuture<'a, Result<String>>;
 }
 
 /// How a loop stands, for the admin API.

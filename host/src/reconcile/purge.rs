@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 
 use super::Reconciler;
 use crate::{
@@ -64,7 +64,6 @@ impl Purge {
     }
 }
 
-#[async_trait]
 impl Reconciler for Purge {
     fn name(&self) -> &'static str {
         "purge"
@@ -78,8 +77,10 @@ impl Reconciler for Purge {
         true
     }
 
-    async fn run(&self) -> Result<String> {
-        let gone = self.purge_all().await?;
-        Ok(if gone == 0 { String::new() } else { format!("{gone} rows purged") })
+    fn run<'a>(&'a self) -> BoxFuture<'a, Result<String>> {
+        Box::pin(async move {
+            let gone = self.purge_all().await?;
+            Ok(if gone == 0 { String::new() } else { format!("{gone} rows purged") })
+        })
     }
 }

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use rand::Rng;
 
 use super::Reconciler;
@@ -202,7 +202,6 @@ fn show(pool: &PoolRow) {
     metrics::gauge!("stowage_pool_resources", "pool" => pool.name.clone()).set(float(pool.resources));
 }
 
-#[async_trait]
 impl Reconciler for Stats {
     fn name(&self) -> &'static str {
         NAME
@@ -213,13 +212,15 @@ impl Reconciler for Stats {
         Duration::from_millis(500)
     }
 
-    async fn run(&self) -> Result<String> {
-        let Some(app) = self.app.upgrade() else { return Ok(String::new()) };
-        let config = app.config.get();
-        let hosts: Vec<String> = config.backends.iter().map(|b| config.backend_host(&b.name)).collect();
-        for (host, fresh) in self.take_due(&hosts) {
-            tokio::spawn(self.clone().one(Arc::clone(&app), host, fresh));
-        }
-        Ok(String::new())
+    fn run<'a>(&'a self) -> BoxFuture<'a, Result<String>> {
+        Box::pin(async move {
+            let Some(app) = self.app.upgrade() else { return Ok(String::new()) };
+            let config = app.config.get();
+            let hosts: Vec<String> = config.backends.iter().map(|b| config.backend_host(&b.name)).collect();
+            for (host, fresh) in self.take_due(&hosts) {
+                tokio::spawn(self.clone().one(Arc::clone(&app), host, fresh));
+            }
+            Ok(String::new())
+        })
     }
 }

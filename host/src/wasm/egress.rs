@@ -14,7 +14,7 @@ use std::{
     sync::Arc,
 };
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use thiserror::Error;
 use url::{Host, Url};
@@ -249,19 +249,17 @@ fn restricted_v6(a: Ipv6Addr) -> Option<&'static str> {
 }
 
 /// Turns a name into addresses. A seam for tests; the system's resolver serves.
-#[async_trait]
 pub trait Lookup: Send + Sync {
-    async fn lookup(&self, name: &str) -> std::io::Result<Vec<IpAddr>>;
+    fn lookup<'a>(&'a self, name: &'a str) -> BoxFuture<'a, std::io::Result<Vec<IpAddr>>>;
 }
 
 /// The system's resolver.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemLookup;
 
-#[async_trait]
 impl Lookup for SystemLookup {
-    async fn lookup(&self, name: &str) -> std::io::Result<Vec<IpAddr>> {
-        Ok(tokio::net::lookup_host((name, 0)).await?.map(|a| a.ip()).collect())
+    fn lookup<'a>(&'a self, name: &'a str) -> BoxFuture<'a, std::io::Result<Vec<IpAddr>>> {
+        Box::pin(async move { Ok(tokio::net::lookup_host((name, 0)).await?.map(|a| a.ip()).collect()) })
     }
 }
 

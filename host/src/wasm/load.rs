@@ -5,8 +5,8 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use async_trait::async_trait;
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use sha2::{Digest as _, Sha256};
 use wasmtime::{Engine, component::Linker};
 
@@ -78,12 +78,13 @@ impl WasmLoader {
     }
 }
 
-#[async_trait]
 impl driver::Loader for WasmLoader {
-    async fn load(&self, file: &str, bytes: Bytes) -> Result<Arc<dyn driver::Driver>, LoadError> {
-        let (loaded, cached) = self.load_component(file, &bytes).await?;
-        tracing::info!(driver = file, bytes = bytes.len(), cached, "a driver was loaded");
-        Ok(Arc::new(loaded))
+    fn load<'a>(&'a self, file: &'a str, bytes: Bytes) -> BoxFuture<'a, Result<Arc<dyn driver::Driver>, LoadError>> {
+        Box::pin(async move {
+            let (loaded, cached) = self.load_component(file, &bytes).await?;
+            tracing::info!(driver = file, bytes = bytes.len(), cached, "a driver was loaded");
+            Ok(Arc::new(loaded) as Arc<dyn driver::Driver>)
+        })
     }
 }
 

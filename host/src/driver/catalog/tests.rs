@@ -6,8 +6,8 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use async_trait::async_trait;
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
@@ -58,66 +58,69 @@ struct TextBackend {
     gate: Arc<Gate>,
 }
 
-#[async_trait]
 impl Loader for Texts {
-    async fn load(&self, file: &str, bytes: Bytes) -> Result<Arc<dyn Driver>, LoadError> {
-        self.loads.fetch_add(1, Ordering::SeqCst);
-        let text = String::from_utf8(bytes.to_vec()).map_err(|e| LoadError::NotAComponent(e.to_string()))?;
-        let words = text.split_whitespace().map(|w| w.split_once('=').unwrap_or((w, ""))).map(|(k, v)| (k.to_owned(), v.to_owned()));
-        let recipe = Recipe { words: words.collect() };
-        if !recipe.has("version") {
-            return Err(LoadError::NotAComponent("no version".to_owned()));
-        }
-        let identity = DriverIdentity {
-            file: file.to_owned(),
-            sha256: offer::hash(bytes).await,
-            interface_version: "0.1.0".to_owned(),
-            name: file.to_owned(),
-            vendor: "test".to_owned(),
-            version: recipe.get("version").to_owned(),
-            state_version: recipe.get("state").parse().unwrap_or(0),
-            exports: recipe.words.keys().cloned().collect(),
-        };
-        Ok(Arc::new(TextDriver { identity, recipe, loader: self.clone() }))
+    fn load<'a>(&'a self, file: &'a str, bytes: Bytes) -> BoxFuture<'a, Result<Arc<dyn Driver>, LoadError>> {
+        Box::pin(async move {
+            self.loads.fetch_add(1, Ordering::SeqCst);
+            let text = String::from_utf8(bytes.to_vec()).map_err(|e| LoadError::NotAComponent(e.to_string()))?;
+            let words = text.split_whitespace().map(|w| w.split_once('=').unwrap_or((w, ""))).map(|(k, v)| (k.to_owned(), v.to_owned()));
+            let recipe = Recipe { words: words.collect() };
+            if !recipe.has("version") {
+                return Err(LoadError::NotAComponent("no version".to_owned()));
+            }
+            let identity = DriverIdentity {
+                file: file.to_owned(),
+                sha256: offer::hash(bytes).await,
+                interface_version: "0.1.0".to_owned(),
+                name: file.to_owned(),
+                vendor: "test".to_owned(),
+                version: recipe.get("version").to_owned(),
+                state_version: recipe.get("state").parse().unwrap_or(0),
+                exports: recipe.words.keys().cloned().collect(),
+            };
+            Ok(Arc::new(TextDriver { identity, recipe, loader: self.clone() }) as Arc<dyn Driver>)
+        })
     }
 }
 
-#[async_trait]
 impl Driver for TextDriver {
     fn identity(&self) -> &DriverIdentity {
         &self.identity
     }
-    async fn open(&self, host: &str, config: Arc<BackendConfig>) -> DriverResult<Backend> {
-        if self.recipe.has("dead") || self.loader.dead_arrays.lock().unwrap().contains(&config.name) {
-            return Err(DriverError::new(ErrorKind::Transient, "the array does not answer"));
-        }
-        let policy = HealthPolicy { failures: 3, first_pause: Duration::from_millis(50), longest_pause: Duration::from_secs(1) };
-        let gate = Gate::with_policy(host, config.grants.concurrency, policy);
-        let backend = Arc::new(TextBackend { recipe: self.recipe.clone(), gate: gate.clone() });
-        let mut interfaces = Interfaces::none(backend.clone());
-        if self.recipe.has("volumes") {
-            interfaces.volumes = Some(backend);
-        }
-        let backend = Backend::new(host, config, self.identity.clone(), interfaces).with_gate(gate);
-        backend.refresh(&Call::internal("open", Duration::from_secs(5))).await?;
-        Ok(backend)
+    fn open<'a>(&'a self, host: &'a str, config: Arc<BackendConfig>) -> BoxFuture<'a, DriverResult<Backend>> {
+        Box::pin(async move {
+            if self.recipe.has("dead") || self.loader.dead_arrays.lock().unwrap().contains(&config.name) {
+                return Err(DriverError::new(ErrorKind::Transient, "the array does not answer"));
+            }
+            let policy = HealthPolicy { failures: 3, first_pause: Duration::from_millis(50), longest_pause: Duration::from_secs(1) };
+            let gate = Gate::with_policy(host, config.grants.concurrency, policy);
+            let backend = Arc::new(TextBackend { recipe: self.recipe.clone(), gate: gate.clone() });
+            let mut interfaces = Interfaces::none(backend.clone());
+            if self.recipe.has("volumes") {
+                interfaces.volumes = Some(backend);
+            }
+            let backend = Backend::new(host, config, self.identity.clone(), interfaces).with_gate(gate);
+            backend.refresh(&Call::internal("open", Duration::from_secs(5))).await?;
+            Ok(backend)
+        })
     }
 }
 
-#[async_trait]
 impl Capabilities for TextBackend {
-    async fn report(&self, call: &Call) -> DriverResult<CapabilityReport> {
-        let pass = self.gate.enter(call).await?;
-        let pools = self.recipe.get("pools").split(',').map(pool).collect();
-        let features = Features { multiattach: self.recipe.has("multiattach"), ..Features::default() };
-        let answer = if self.recipe.has("traps") && call.operation_id != "open" {
-            Err(DriverError::new(ErrorKind::Trap, "unreachable"))
-        } else {
-            let report = CapabilityReport { features, pools, extra: BTreeMap::new() };
-            report.check().map(|()| report)
-        };
-        pass.ended(&answer);
-        answer
+    fn report<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, DriverResult<CapabilityReport>> {
+        Box::pin(async move {
+            let pass = self.gate.enter(call).await?;
+            let pools = self.recipe.get("pools").split(',').map(pool).collect();
+            let features = Features { multiattach: self.recipe.has("multiattach"), ..Features::default() };
+            let answer = if self.recipe.has("traps") && call.operation_id != "open" {
+                Err(DriverError::new(ErrorKind::Trap, "unreachable"))
+            } else {
+                let report = CapabilityReport { features, pools, extra: BTreeMap::new() };
+                report.check().map(|()| report)
+            };
+            pass.ended(&answer);
+            answer
+        })
     }
 }
 
@@ -140,21 +143,22 @@ fn pool(name: &str) -> Pool {
     }
 }
 
-#[async_trait]
 impl Volumes for TextBackend {
-    async fn create(&self, _: &Call, _: &Volume) -> DriverResult<Answer<VolumeUpdate>> {
-        Err(DriverError::new(ErrorKind::Unsupported, "not in this test"))
+    fn create<'a>(&'a self, _: &'a Call, _: &'a Volume) -> BoxFuture<'a, DriverResult<Answer<VolumeUpdate>>> {
+        Box::pin(async move { Err(DriverError::new(ErrorKind::Unsupported, "not in this test")) })
     }
     /// Takes a moment, or traps.
-    async fn delete(&self, call: &Call, _: &Volume) -> DriverResult<()> {
-        let pass = self.gate.enter(call).await?;
-        tokio::time::sleep(Duration::from_millis(2)).await;
-        let answer = if self.recipe.has("traps") { Err(DriverError::new(ErrorKind::Trap, "unreachable")) } else { Ok(()) };
-        pass.ended(&answer);
-        answer
+    fn delete<'a>(&'a self, call: &'a Call, _: &'a Volume) -> BoxFuture<'a, DriverResult<()>> {
+        Box::pin(async move {
+            let pass = self.gate.enter(call).await?;
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            let answer = if self.recipe.has("traps") { Err(DriverError::new(ErrorKind::Trap, "unreachable")) } else { Ok(()) };
+            pass.ended(&answer);
+            answer
+        })
     }
-    async fn extend(&self, _: &Call, _: &Volume, _: u64) -> DriverResult<Answer<VolumeUpdate>> {
-        Err(DriverError::new(ErrorKind::Unsupported, "not in this test"))
+    fn extend<'a>(&'a self, _: &'a Call, _: &'a Volume, _: u64) -> BoxFuture<'a, DriverResult<Answer<VolumeUpdate>>> {
+        Box::pin(async move { Err(DriverError::new(ErrorKind::Unsupported, "not in this test")) })
     }
 }
 
@@ -518,14 +522,17 @@ struct Ear {
     no: Mutex<Option<String>>,
 }
 
-#[async_trait]
 impl Hooks for Ear {
-    async fn before_swap(&self, old: Option<&Arc<Backend>>, new: &Arc<Backend>) -> Result<(), String> {
-        self.heard.lock().unwrap().push(format!("before {:?} {}", old.map(|b| b.driver.version.clone()), new.driver.version));
-        self.no.lock().unwrap().clone().map_or(Ok(()), Err)
+    fn before_swap<'a>(&'a self, old: Option<&'a Arc<Backend>>, new: &'a Arc<Backend>) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move {
+            self.heard.lock().unwrap().push(format!("before {:?} {}", old.map(|b| b.driver.version.clone()), new.driver.version));
+            self.no.lock().unwrap().clone().map_or(Ok(()), Err)
+        })
     }
-    async fn on_capabilities_changed(&self, _: Option<&Arc<Backend>>, new: &Arc<Backend>) {
-        self.heard.lock().unwrap().push(format!("after {}", new.driver.version));
+    fn on_capabilities_changed<'a>(&'a self, _: Option<&'a Arc<Backend>>, new: &'a Arc<Backend>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            self.heard.lock().unwrap().push(format!("after {}", new.driver.version));
+        })
     }
 }
 

@@ -4,7 +4,7 @@
 //! volume on the same host lives on it) and the attachment is what it was; so it is when the job grows too old. An
 //! attachment that is deleted meanwhile belongs to the disconnect that comes next; this job then only ends.
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -40,36 +40,39 @@ pub struct Ask {
     pub failures: u32,
 }
 
-#[async_trait]
 impl Task for AttachmentConnect {
     fn kind(&self) -> &'static str {
         "attachment.connect"
     }
 
-    async fn run(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
-        let mut ask: Ask =
-            serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
-        let Some((attachment, volume)) = mine(cx).await? else { return gone(cx).await };
-        let connector = parse(&ask.connector);
-        match connect(cx, &attachment, &volume, &connector, &ask).await? {
-            Ok(connection) => connected(cx, &attachment, &volume, &connector, &ask, &connection).await,
-            Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
-            Err(e) => {
-                tracing::warn!(attachment_id = %attachment.id, volume_id = %volume.id, error = %e, "the driver did not connect the volume");
-                ask.failures += 1;
-                if let Some(after) = patience::again(&e, ask.failures) {
-                    return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
+    fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
+        Box::pin(async move {
+            let mut ask: Ask =
+                serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
+            let Some((attachment, volume)) = mine(cx).await? else { return gone(cx).await };
+            let connector = parse(&ask.connector);
+            match connect(cx, &attachment, &volume, &connector, &ask).await? {
+                Ok(connection) => connected(cx, &attachment, &volume, &connector, &ask, &connection).await,
+                Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
+                Err(e) => {
+                    tracing::warn!(attachment_id = %attachment.id, volume_id = %volume.id, error = %e, "the driver did not connect the volume");
+                    ask.failures += 1;
+                    if let Some(after) = patience::again(&e, ask.failures) {
+                        return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
+                    }
+                    failed(cx, &attachment, &volume, &connector, &ask, &e).await
                 }
-                failed(cx, &attachment, &volume, &connector, &ask, &e).await
             }
-        }
+        })
     }
 
-    async fn expire(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
-        let Some((attachment, volume)) = mine(cx).await? else { return gone(cx).await };
-        let Ok(ask) = serde_json::from_value::<Ask>(cx.job.payload.clone()) else { return gone(cx).await };
-        let error = DriverError::new(ErrorKind::Deadline, "the connect did not end in time");
-        failed(cx, &attachment, &volume, &parse(&ask.connector), &ask, &error).await
+    fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
+        Box::pin(async move {
+            let Some((attachment, volume)) = mine(cx).await? else { return gone(cx).await };
+            let Ok(ask) = serde_json::from_value::<Ask>(cx.job.payload.clone()) else { return gone(cx).await };
+            let error = DriverError::new(ErrorKind::Deadline, "the connect did not end in time");
+            failed(cx, &attachment, &volume, &parse(&ask.connector), &ask, &error).await
+        })
     }
 }
 

@@ -4,7 +4,7 @@
 //! What is gone already is success. When the driver fails and repeats do not help, nothing has changed: the attachment is
 //! what it was, and the caller gets the error.
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -35,40 +35,43 @@ pub struct Ask {
     pub failures: u32,
 }
 
-#[async_trait]
 impl Task for AttachmentDisconnect {
     fn kind(&self) -> &'static str {
         "attachment.disconnect"
     }
 
-    async fn run(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
-        let mut ask: Ask =
-            serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
-        let Some((attachment, volume)) = mine(cx).await? else { return settled(cx).await };
-        match disconnect(cx, &attachment, &volume).await? {
-            Ok(()) => {
-                let mut tx = cx.app.store.begin().await?;
-                remove(&mut tx, &attachment, Some(&cx.job.id), &cx.job.request_id).await?;
-                cx.settle(tx, Ok(json!(null))).await?;
-                Ok(Outcome::Settled)
-            }
-            Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
-            Err(e) => {
-                tracing::warn!(attachment_id = %attachment.id, volume_id = %volume.id, error = %e, "the driver did not disconnect the volume");
-                ask.failures += 1;
-                if let Some(after) = patience::again(&e, ask.failures) {
-                    return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
+    fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
+        Box::pin(async move {
+            let mut ask: Ask =
+                serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
+            let Some((attachment, volume)) = mine(cx).await? else { return settled(cx).await };
+            match disconnect(cx, &attachment, &volume).await? {
+                Ok(()) => {
+                    let mut tx = cx.app.store.begin().await?;
+                    remove(&mut tx, &attachment, Some(&cx.job.id), &cx.job.request_id).await?;
+                    cx.settle(tx, Ok(json!(null))).await?;
+                    Ok(Outcome::Settled)
                 }
-                failed(cx, &attachment, &volume, &ask, &e).await
+                Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
+                Err(e) => {
+                    tracing::warn!(attachment_id = %attachment.id, volume_id = %volume.id, error = %e, "the driver did not disconnect the volume");
+                    ask.failures += 1;
+                    if let Some(after) = patience::again(&e, ask.failures) {
+                        return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
+                    }
+                    failed(cx, &attachment, &volume, &ask, &e).await
+                }
             }
-        }
+        })
     }
 
-    async fn expire(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
-        let Some((attachment, volume)) = mine(cx).await? else { return settled(cx).await };
-        let status = cx.job.payload.get("status").and_then(serde_json::Value::as_str).unwrap_or("attached").to_owned();
-        let error = DriverError::new(ErrorKind::Deadline, "the disconnect did not end in time");
-        failed(cx, &attachment, &volume, &Ask { status, failures: 0 }, &error).await
+    fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
+        Box::pin(async move {
+            let Some((attachment, volume)) = mine(cx).await? else { return settled(cx).await };
+            let status = cx.job.payload.get("status").and_then(serde_json::Value::as_str).unwrap_or("attached").to_owned();
+            let error = DriverError::new(ErrorKind::Deadline, "the disconnect did not end in time");
+            failed(cx, &attachment, &volume, &Ask { status, failures: 0 }, &error).await
+        })
     }
 }
 

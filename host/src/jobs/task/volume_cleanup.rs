@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -26,42 +26,45 @@ struct What {
     failures: i64,
 }
 
-#[async_trait]
 impl Task for VolumeCleanup {
     fn kind(&self) -> &'static str {
         "volume.cleanup"
     }
 
-    async fn run(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
-        let what: What =
-            serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
-        let lives_there = cx.app.store.volume(&what.volume.id).await?.is_some_and(|v| v.backend() == Some(what.backend.as_str()));
-        if lives_there {
-            return end(cx).await;
-        }
-        let answer = match support::volumes_of(cx, &what.backend) {
-            Ok(driver) => driver.delete(&support::call(cx, "cleanup"), &what.volume).await,
-            Err(e) => Err(e),
-        };
-        match answer {
-            Ok(()) => end(cx).await,
-            Err(e) if e.kind == ErrorKind::NotFound => end(cx).await,
-            Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
-            Err(e) => {
-                let failures = what.failures + 1;
-                let after = backoff(failures).max(Duration::from_secs(1));
-                let payload = json!({ "backend": what.backend, "volume": what.volume, "failures": failures });
-                Ok(Outcome::Again { after, payload, reason: e.to_string() })
+    fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
+        Box::pin(async move {
+            let what: What =
+                serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
+            let lives_there = cx.app.store.volume(&what.volume.id).await?.is_some_and(|v| v.backend() == Some(what.backend.as_str()));
+            if lives_there {
+                return end(cx).await;
             }
-        }
+            let answer = match support::volumes_of(cx, &what.backend) {
+                Ok(driver) => driver.delete(&support::call(cx, "cleanup"), &what.volume).await,
+                Err(e) => Err(e),
+            };
+            match answer {
+                Ok(()) => end(cx).await,
+                Err(e) if e.kind == ErrorKind::NotFound => end(cx).await,
+                Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
+                Err(e) => {
+                    let failures = what.failures + 1;
+                    let after = backoff(failures).max(Duration::from_secs(1));
+                    let payload = json!({ "backend": what.backend, "volume": what.volume, "failures": failures });
+                    Ok(Outcome::Again { after, payload, reason: e.to_string() })
+                }
+            }
+        })
     }
 
-    async fn expire(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
-        tracing::error!(volume_id = %cx.job.resource_id, backend = cx.job.backend, "clean-up was given up: the back end may hold an object under this id");
-        metrics::counter!("stowage_cleanups_given_up_total").increment(1);
-        let fault = JobFault { kind: Kind::Internal, message: "clean-up was given up".to_owned() };
-        cx.settle(cx.app.store.begin().await?, Err(fault)).await?;
-        Ok(Outcome::Settled)
+    fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
+        Box::pin(async move {
+            tracing::error!(volume_id = %cx.job.resource_id, backend = cx.job.backend, "clean-up was given up: the back end may hold an object under this id");
+            metrics::counter!("stowage_cleanups_given_up_total").increment(1);
+            let fault = JobFault { kind: Kind::Internal, message: "clean-up was given up".to_owned() };
+            cx.settle(cx.app.store.begin().await?, Err(fault)).await?;
+            Ok(Outcome::Settled)
+        })
     }
 }
 

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -73,45 +73,48 @@ fn just_started(cx: &JobContext) -> bool {
     clock::now() - cx.app.started_at < clock::micros(FIRST_REPORTS)
 }
 
-#[async_trait]
 impl Task for VolumeCreate {
     fn kind(&self) -> &'static str {
         "volume.create"
     }
 
-    async fn run(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
-        let mut progress: Progress = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
-        let Some(volume) = cx.app.store.volume(&cx.job.resource_id).await? else {
-            return done(cx, cx.app.store.begin().await?).await;
-        };
-        if volume.status != VolumeStatus::Creating.as_str() {
-            // deleted by force meanwhile: that job comes next and cleans up
-            return done(cx, cx.app.store.begin().await?).await;
-        }
-        let volume = match &volume.host {
-            Some(host) if !progress.given_up.contains(host) => volume,
-            _ => match self.place(cx, volume, &mut progress).await? {
-                Placing::Placed(placed) => *placed,
-                Placing::Ended => return Ok(Outcome::Settled),
-                Placing::Wait(reason) => return Ok(again(progress, FIRST_REPORTS_POLL, reason)),
-            },
-        };
-        let backend = volume.backend().unwrap_or_default().to_owned();
-        let told = support::driver_volume(cx, &volume).await?;
-        let answer = ask_driver(cx, &backend, &told, progress.token.as_deref()).await;
-        self.conclude(cx, &volume, &backend, &told, progress, answer).await
+    fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
+        Box::pin(async move {
+            let mut progress: Progress = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
+            let Some(volume) = cx.app.store.volume(&cx.job.resource_id).await? else {
+                return done(cx, cx.app.store.begin().await?).await;
+            };
+            if volume.status != VolumeStatus::Creating.as_str() {
+                // deleted by force meanwhile: that job comes next and cleans up
+                return done(cx, cx.app.store.begin().await?).await;
+            }
+            let volume = match &volume.host {
+                Some(host) if !progress.given_up.contains(host) => volume,
+                _ => match self.place(cx, volume, &mut progress).await? {
+                    Placing::Placed(placed) => *placed,
+                    Placing::Ended => return Ok(Outcome::Settled),
+                    Placing::Wait(reason) => return Ok(again(progress, FIRST_REPORTS_POLL, reason)),
+                },
+            };
+            let backend = volume.backend().unwrap_or_default().to_owned();
+            let told = support::driver_volume(cx, &volume).await?;
+            let answer = ask_driver(cx, &backend, &told, progress.token.as_deref()).await;
+            self.conclude(cx, &volume, &backend, &told, progress, answer).await
+        })
     }
 
-    async fn expire(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
-        let volume = cx.app.store.volume(&cx.job.resource_id).await?.filter(|v| v.status == VolumeStatus::Creating.as_str());
-        let mut tx = cx.app.store.begin().await?;
-        let Some(volume) = volume else { return done(cx, tx).await };
-        if let Some(backend) = volume.backend() {
-            let told = support::driver_volume(cx, &volume).await?;
-            support::leave_cleanup(&mut tx, cx, backend, &told).await?;
-        }
-        let action = if volume.host.is_some() { Action::CreateVolumeFromBackend } else { Action::ScheduleAllocateVolume };
-        fail(cx, tx, &volume, true, action, Detail::TookTooLong, "The storage back end did not finish in time.").await
+    fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
+        Box::pin(async move {
+            let volume = cx.app.store.volume(&cx.job.resource_id).await?.filter(|v| v.status == VolumeStatus::Creating.as_str());
+            let mut tx = cx.app.store.begin().await?;
+            let Some(volume) = volume else { return done(cx, tx).await };
+            if let Some(backend) = volume.backend() {
+                let told = support::driver_volume(cx, &volume).await?;
+                support::leave_cleanup(&mut tx, cx, backend, &told).await?;
+            }
+            let action = if volume.host.is_some() { Action::CreateVolumeFromBackend } else { Action::ScheduleAllocateVolume };
+            fail(cx, tx, &volume, true, action, Detail::TookTooLong, "The storage back end did not finish in time.").await
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 //! The driver answers success for what is gone, so a repeat after a crash ends well. Busy gives the volume back as
 //! available; any other failure that repeats do not cure ends in `error_deleting`, from where its owner may delete again.
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde_json::json;
 
 use super::{block_support as support, patience};
@@ -22,36 +22,40 @@ pub struct VolumeDelete;
 
 const DELETING: &[VolumeStatus] = &[VolumeStatus::Deleting];
 
-#[async_trait]
 impl Task for VolumeDelete {
     fn kind(&self) -> &'static str {
         "volume.delete"
     }
 
-    async fn run(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
-        let Some(volume) = deleting(cx).await? else { return done(cx, cx.app.store.begin().await?).await };
-        let failures =
-            cx.job.payload.get("failures").and_then(serde_json::Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(0) + 1;
-        match delete(cx, &volume).await? {
-            Ok(()) => remove(cx, &volume).await,
-            Err(e) if e.kind == ErrorKind::NotFound => remove(cx, &volume).await,
-            Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
-            Err(e) => {
-                tracing::warn!(volume_id = %volume.id, host = volume.host, error = %e, "the driver did not delete the volume");
-                if let Some(after) = patience::again(&e, failures) {
-                    return Ok(Outcome::Again { after, payload: json!({ "failures": failures }), reason: e.to_string() });
+    fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
+        Box::pin(async move {
+            let Some(volume) = deleting(cx).await? else { return done(cx, cx.app.store.begin().await?).await };
+            let failures =
+                cx.job.payload.get("failures").and_then(serde_json::Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(0) + 1;
+            match delete(cx, &volume).await? {
+                Ok(()) => remove(cx, &volume).await,
+                Err(e) if e.kind == ErrorKind::NotFound => remove(cx, &volume).await,
+                Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
+                Err(e) => {
+                    tracing::warn!(volume_id = %volume.id, host = volume.host, error = %e, "the driver did not delete the volume");
+                    if let Some(after) = patience::again(&e, failures) {
+                        return Ok(Outcome::Again { after, payload: json!({ "failures": failures }), reason: e.to_string() });
+                    }
+                    if e.kind == ErrorKind::Busy {
+                        return end(cx, &volume, VolumeStatus::Available, Detail::VolumeIsBusy, e.user_message.as_deref().unwrap_or(""))
+                            .await;
+                    }
+                    end(cx, &volume, VolumeStatus::ErrorDeleting, Detail::DriverFailedDelete, e.user_text()).await
                 }
-                if e.kind == ErrorKind::Busy {
-                    return end(cx, &volume, VolumeStatus::Available, Detail::VolumeIsBusy, e.user_message.as_deref().unwrap_or("")).await;
-                }
-                end(cx, &volume, VolumeStatus::ErrorDeleting, Detail::DriverFailedDelete, e.user_text()).await
             }
-        }
+        })
     }
 
-    async fn expire(&self, cx: &JobContext) -> Result<Outcome, TaskError> {
-        let Some(volume) = deleting(cx).await? else { return done(cx, cx.app.store.begin().await?).await };
-        end(cx, &volume, VolumeStatus::ErrorDeleting, Detail::TookTooLong, "Delete the volume again.").await
+    fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
+        Box::pin(async move {
+            let Some(volume) = deleting(cx).await? else { return done(cx, cx.app.store.begin().await?).await };
+            end(cx, &volume, VolumeStatus::ErrorDeleting, Detail::TookTooLong, "Delete the volume again.").await
+        })
     }
 }
 

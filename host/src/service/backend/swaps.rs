@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 
 use crate::{
     driver::{backend::Backend, catalog::Hooks},
@@ -30,13 +30,16 @@ impl Swaps {
     }
 }
 
-#[async_trait]
 impl Hooks for Swaps {
-    async fn before_swap(&self, _: Option<&Arc<Backend>>, new: &Arc<Backend>) -> Result<(), String> {
-        self.raise(new).await.map_err(|e| format!("what volumes say about shared targets could not be stored: {e}"))
+    fn before_swap<'a>(&'a self, _: Option<&'a Arc<Backend>>, new: &'a Arc<Backend>) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(
+            async move { self.raise(new).await.map_err(|e| format!("what volumes say about shared targets could not be stored: {e}")) },
+        )
     }
 
-    async fn on_capabilities_changed(&self, _: Option<&Arc<Backend>>, new: &Arc<Backend>) {
-        self.stats.soon(&new.host);
+    fn on_capabilities_changed<'a>(&'a self, _: Option<&'a Arc<Backend>>, new: &'a Arc<Backend>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            self.stats.soon(&new.host);
+        })
     }
 }

@@ -20,7 +20,7 @@ pub mod users;
 
 use std::{sync::Arc, time::Duration};
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 
 use crate::{
     api::auth::TokenSource,
@@ -103,10 +103,9 @@ impl Identity {
     }
 }
 
-#[async_trait]
 impl TokenSource for Identity {
-    async fn validate(&self, token: &str) -> Result<Principal> {
-        Ok(self.resolve(token).await?.principal())
+    fn validate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Principal>> {
+        Box::pin(async move { Ok(self.resolve(token).await?.principal()) })
     }
 }
 

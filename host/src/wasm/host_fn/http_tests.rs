@@ -6,7 +6,6 @@ use std::{
     },
 };
 
-use async_trait::async_trait;
 use axum::{
     Router,
     body::Body,
@@ -14,6 +13,7 @@ use axum::{
     response::{IntoResponse, Response as Out},
     routing::any,
 };
+use futures::future::BoxFuture;
 
 use super::*;
 use crate::wasm::egress::AllowList;
@@ -75,13 +75,14 @@ impl Names {
     }
 }
 
-#[async_trait]
 impl Lookup for Names {
-    async fn lookup(&self, _: &str) -> std::io::Result<Vec<IpAddr>> {
-        self.asked.fetch_add(1, Ordering::SeqCst);
-        let mut answers = self.answers.lock().unwrap();
-        let now = if answers.len() > 1 { answers.remove(0) } else { answers[0] };
-        Ok(now.split(' ').map(|a| a.parse().unwrap()).collect())
+    fn lookup<'a>(&'a self, _: &'a str) -> BoxFuture<'a, std::io::Result<Vec<IpAddr>>> {
+        Box::pin(async move {
+            self.asked.fetch_add(1, Ordering::SeqCst);
+            let mut answers = self.answers.lock().unwrap();
+            let now = if answers.len() > 1 { answers.remove(0) } else { answers[0] };
+            Ok(now.split(' ').map(|a| a.parse().unwrap()).collect())
+        })
     }
 }
 

@@ -170,10 +170,11 @@ fn frames(error: &wasmtime::Error) -> String {
     if names.is_empty() { String::new() } else { super::convert::text(&format!("in {}", names.join(" < ")), 1024) }
 }
 
-/// Calls a function on a fresh instance and judges its answer:
+/// A boxed future that calls a function on a fresh instance and judges its answer:
 /// `ask!(self, call, "volumes.create", volumes.call_create(&volume.wit()), answer => checked(answer.host()))`.
 macro_rules! ask {
-    ($self:ident, $call:ident, $verb:literal, $interface:ident . $function:ident ( $($arg:expr),* $(,)? ), $answer:ident => $judged:expr) => {{
+    ($self:ident, $call:ident, $verb:literal, $interface:ident . $function:ident ( $($arg:expr),* $(,)? ), $answer:ident => $judged:expr) => {
+        Box::pin(async move {
         let mut run = $self.begin($call, $verb).await?;
         let call = run.call();
         let drop_at = run.drop_at;
@@ -191,6 +192,7 @@ macro_rules! ask {
             Err(error) => Err(error),
         };
         $self.finish(run, judged)
-    }};
+        })
+    };
 }
 pub(super) use ask;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use wasmtime::{
     Engine,
     component::{Component, HasSelf, Linker},
@@ -139,7 +139,7 @@ impl Adapter {
         self.finish(run, answer).map_err(LoadError::Trial)
     }
 
-    async fn init(&self, call: &Call) -> DriverResult<()> {
+    fn init<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, DriverResult<()>> {
         ask!(self, call, "lifecycle.init", lifecycle.call_init(), w => Ok(w))
     }
 }
@@ -189,25 +189,26 @@ fn side(
     HostSide { driver: driver.to_owned(), config, secrets, http, session: Session::new(SessionLimits::default()), progress, durable }
 }
 
-#[async_trait]
 impl driver::Driver for Loaded {
     fn identity(&self) -> &DriverIdentity {
         &self.identity
     }
 
-    async fn open(&self, host: &str, config: Arc<BackendConfig>) -> DriverResult<Backend> {
-        self.fits_kind(config.kind)?;
-        let adapter = Arc::new(self.adapter(host, &config)?);
-        let call = |step| Call::internal(format!("open:{host}:{step}"), config.grants.call_timeout);
-        adapter.init(&call("init")).await?;
-        let gate = adapter.gate.clone();
-        let backend = Backend::new(host, config.clone(), self.identity.clone(), self.interfaces(&adapter));
-        let backend = match gate {
-            Some(gate) => backend.with_gate(gate),
-            None => backend,
-        };
-        backend.refresh(&call("report")).await?;
-        Ok(backend)
+    fn open<'a>(&'a self, host: &'a str, config: Arc<BackendConfig>) -> BoxFuture<'a, DriverResult<Backend>> {
+        Box::pin(async move {
+            self.fits_kind(config.kind)?;
+            let adapter = Arc::new(self.adapter(host, &config)?);
+            let call = |step| Call::internal(format!("open:{host}:{step}"), config.grants.call_timeout);
+            adapter.init(&call("init")).await?;
+            let gate = adapter.gate.clone();
+            let backend = Backend::new(host, config.clone(), self.identity.clone(), self.interfaces(&adapter));
+            let backend = match gate {
+                Some(gate) => backend.with_gate(gate),
+                None => backend,
+            };
+            backend.refresh(&call("report")).await?;
+            Ok(backend)
+        })
     }
 }
 

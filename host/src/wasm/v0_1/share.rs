@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 
 use super::{
     call::{Adapter, ask},
@@ -22,52 +22,52 @@ use crate::driver::{
     },
 };
 
-#[async_trait]
 impl Poll for Adapter {
-    async fn poll(&self, call: &Call, token: &str) -> DriverResult<PollOutcome> {
+    fn poll<'a>(&'a self, call: &'a Call, token: &'a str) -> BoxFuture<'a, DriverResult<PollOutcome>> {
         ask!(self, call, "poll.poll", poll.call_poll(token), w => checked(w.host()))
     }
 }
 
-#[async_trait]
 impl Shares for Adapter {
-    async fn create(&self, call: &Call, share: &Share) -> DriverResult<Answer<ShareUpdate>> {
+    fn create<'a>(&'a self, call: &'a Call, share: &'a Share) -> BoxFuture<'a, DriverResult<Answer<ShareUpdate>>> {
         ask!(self, call, "shares.create", shares.call_create(&share.wit()), w => checked(w.host()))
     }
-    async fn delete(&self, call: &Call, share: &Share) -> DriverResult<()> {
+    fn delete<'a>(&'a self, call: &'a Call, share: &'a Share) -> BoxFuture<'a, DriverResult<()>> {
         ask!(self, call, "shares.delete", shares.call_delete(&share.wit()), w => Ok(w))
     }
-    async fn extend(&self, call: &Call, share: &Share, new_size_gib: u64) -> DriverResult<Answer<()>> {
+    fn extend<'a>(&'a self, call: &'a Call, share: &'a Share, new_size_gib: u64) -> BoxFuture<'a, DriverResult<Answer<()>>> {
         ask!(self, call, "shares.extend", shares.call_extend(&share.wit(), new_size_gib), w => checked(w.host()))
     }
 }
 
-#[async_trait]
 impl ShareShrink for Adapter {
-    async fn shrink(&self, call: &Call, share: &Share, new_size_gib: u64) -> DriverResult<()> {
+    fn shrink<'a>(&'a self, call: &'a Call, share: &'a Share, new_size_gib: u64) -> BoxFuture<'a, DriverResult<()>> {
         ask!(self, call, "share-shrink.shrink", share_shrink.call_shrink(&share.wit(), new_size_gib), w => Ok(w))
     }
 }
 
-#[async_trait]
 impl ShareFromSnapshot for Adapter {
-    async fn create_from_snapshot(
-        &self,
-        call: &Call,
-        share: &Share,
-        snapshot: &ShareSnapshot,
-        parent: &Share,
-    ) -> DriverResult<Answer<ShareUpdate>> {
+    fn create_from_snapshot<'a>(
+        &'a self,
+        call: &'a Call,
+        share: &'a Share,
+        snapshot: &'a ShareSnapshot,
+        parent: &'a Share,
+    ) -> BoxFuture<'a, DriverResult<Answer<ShareUpdate>>> {
         ask!(self, call, "share-from-snapshot.create-from-snapshot", share_from_snapshot.call_create_from_snapshot(&share.wit(), &snapshot.wit(), &parent.wit()), w => checked(w.host()))
     }
 }
 
-#[async_trait]
 impl ShareSnapshots for Adapter {
-    async fn create_snapshot(&self, call: &Call, snapshot: &ShareSnapshot, share: &Share) -> DriverResult<ShareSnapshotUpdate> {
+    fn create_snapshot<'a>(
+        &'a self,
+        call: &'a Call,
+        snapshot: &'a ShareSnapshot,
+        share: &'a Share,
+    ) -> BoxFuture<'a, DriverResult<ShareSnapshotUpdate>> {
         ask!(self, call, "share-snapshots.create", share_snapshots.call_create(&snapshot.wit(), &share.wit()), w => checked(w.host()))
     }
-    async fn delete_snapshot(&self, call: &Call, snapshot: &ShareSnapshot, share: &Share) -> DriverResult<()> {
+    fn delete_snapshot<'a>(&'a self, call: &'a Call, snapshot: &'a ShareSnapshot, share: &'a Share) -> BoxFuture<'a, DriverResult<()>> {
         ask!(self, call, "share-snapshots.delete", share_snapshots.call_delete(&snapshot.wit(), &share.wit()), w => Ok(w))
     }
 }
@@ -76,85 +76,98 @@ fn ids(change: &AccessChange) -> impl Iterator<Item = &str> {
     change.rules.iter().map(|r| r.id.as_str())
 }
 
-#[async_trait]
 impl SnapshotAccess for Adapter {
-    async fn apply(&self, call: &Call, snapshot: &ShareSnapshot, change: &AccessChange) -> DriverResult<Vec<RuleState>> {
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        snapshot: &'a ShareSnapshot,
+        change: &'a AccessChange,
+    ) -> BoxFuture<'a, DriverResult<Vec<RuleState>>> {
         let (rules, added, removed) = (change.rules.wit(), change.added.wit(), change.removed.wit());
         ask!(self, call, "snapshot-access.apply", snapshot_access.call_apply(&snapshot.wit(), &rules, &added, &removed), w => answer::rule_states(ids(change), w.host()))
     }
 }
 
-#[async_trait]
 impl ShareRevert for Adapter {
-    async fn revert(
-        &self,
-        call: &Call,
-        share: &Share,
-        snapshot: &ShareSnapshot,
-        rules: &[AccessRule],
-        snapshot_rules: &[AccessRule],
-    ) -> DriverResult<()> {
+    fn revert<'a>(
+        &'a self,
+        call: &'a Call,
+        share: &'a Share,
+        snapshot: &'a ShareSnapshot,
+        rules: &'a [AccessRule],
+        snapshot_rules: &'a [AccessRule],
+    ) -> BoxFuture<'a, DriverResult<()>> {
         ask!(self, call, "share-revert.revert", share_revert.call_revert(&share.wit(), &snapshot.wit(), &rules.wit(), &snapshot_rules.wit()), w => Ok(w))
     }
 }
 
-#[async_trait]
 impl ShareManage for Adapter {
-    async fn adopt(&self, call: &Call, share: &Share, export_path: &str, options: &StringMap) -> DriverResult<Adopted<ShareUpdate>> {
+    fn adopt<'a>(
+        &'a self,
+        call: &'a Call,
+        share: &'a Share,
+        export_path: &'a str,
+        options: &'a StringMap,
+    ) -> BoxFuture<'a, DriverResult<Adopted<ShareUpdate>>> {
         ask!(self, call, "share-manage.adopt", share_manage.call_adopt(&share.wit(), export_path, &options.wit()), w => checked(w.host()))
     }
-    async fn release(&self, call: &Call, share: &Share) -> DriverResult<()> {
+    fn release<'a>(&'a self, call: &'a Call, share: &'a Share) -> BoxFuture<'a, DriverResult<()>> {
         ask!(self, call, "share-manage.release", share_manage.call_release(&share.wit()), w => Ok(w))
     }
 }
 
-#[async_trait]
 impl Access for Adapter {
-    async fn apply(&self, call: &Call, share: &Share, change: &AccessChange) -> DriverResult<Vec<RuleState>> {
+    fn apply<'a>(&'a self, call: &'a Call, share: &'a Share, change: &'a AccessChange) -> BoxFuture<'a, DriverResult<Vec<RuleState>>> {
         let (rules, added, removed, changed) = (change.rules.wit(), change.added.wit(), change.removed.wit(), change.changed.wit());
         ask!(self, call, "access.apply", access.call_apply(&share.wit(), &rules, &added, &removed, &changed), w => answer::rule_states(ids(change), w.host()))
     }
 }
 
-#[async_trait]
 impl Ensure for Adapter {
-    async fn fingerprint(&self, call: &Call) -> DriverResult<String> {
+    fn fingerprint<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, DriverResult<String>> {
         ask!(self, call, "ensure.fingerprint", ensure.call_fingerprint(), w => answer::fingerprint(w))
     }
-    async fn ensure_shares(&self, call: &Call, items: &[EnsureItem]) -> DriverResult<BTreeMap<String, EnsureOutcome>> {
+    fn ensure_shares<'a>(
+        &'a self,
+        call: &'a Call,
+        items: &'a [EnsureItem],
+    ) -> BoxFuture<'a, DriverResult<BTreeMap<String, EnsureOutcome>>> {
         ask!(self, call, "ensure.ensure-shares", ensure.call_ensure_shares(&items.wit()), w => answer::ensured(items, w.host()))
     }
 }
 
-#[async_trait]
 impl ShareServers for Adapter {
-    async fn allocations_wanted(&self, call: &Call) -> DriverResult<AddressCounts> {
+    fn allocations_wanted<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, DriverResult<AddressCounts>> {
         ask!(self, call, "share-servers.allocations-wanted", share_servers.call_allocations_wanted(), w => Ok(w.host()))
     }
-    async fn setup(
-        &self,
-        call: &Call,
-        server_id: &str,
-        networks: &[NetworkInfo],
-        metadata: &StringMap,
-    ) -> DriverResult<Answer<ServerDetails>> {
+    fn setup<'a>(
+        &'a self,
+        call: &'a Call,
+        server_id: &'a str,
+        networks: &'a [NetworkInfo],
+        metadata: &'a StringMap,
+    ) -> BoxFuture<'a, DriverResult<Answer<ServerDetails>>> {
         ask!(self, call, "share-servers.setup", share_servers.call_setup(server_id, &networks.wit(), &metadata.wit()), w => checked(w.host()))
     }
-    async fn teardown(
-        &self,
-        call: &Call,
-        server_id: &str,
-        details: Option<&ServerDetails>,
-        security_services: &[SecurityService],
-    ) -> DriverResult<()> {
+    fn teardown<'a>(
+        &'a self,
+        call: &'a Call,
+        server_id: &'a str,
+        details: Option<&'a ServerDetails>,
+        security_services: &'a [SecurityService],
+    ) -> BoxFuture<'a, DriverResult<()>> {
         let details = details.map(|d| d.wit());
         ask!(self, call, "share-servers.teardown", share_servers.call_teardown(server_id, details.as_ref(), &security_services.wit()), w => Ok(w))
     }
 }
 
-#[async_trait]
 impl Allocations for Adapter {
-    async fn check_update(&self, call: &Call, of: &ServerSituation, new_subnet: &Subnet) -> DriverResult<NetworkCheck> {
+    fn check_update<'a>(
+        &'a self,
+        call: &'a Call,
+        of: &'a ServerSituation,
+        new_subnet: &'a Subnet,
+    ) -> BoxFuture<'a, DriverResult<NetworkCheck>> {
         let (server, current, shares, snapshots, rules) =
             (of.server.wit(), of.current.wit(), of.shares.wit(), of.snapshots.wit(), of.rules.wit());
         let subnet = new_subnet.wit();
@@ -166,7 +179,12 @@ impl Allocations for Adapter {
             w => Ok(w.host())
         )
     }
-    async fn update(&self, call: &Call, of: &ServerSituation, added: &NetworkInfo) -> DriverResult<Answer<NetworkUpdate>> {
+    fn update<'a>(
+        &'a self,
+        call: &'a Call,
+        of: &'a ServerSituation,
+        added: &'a NetworkInfo,
+    ) -> BoxFuture<'a, DriverResult<Answer<NetworkUpdate>>> {
         let (server, current, shares, snapshots) = (of.server.wit(), of.current.wit(), of.shares.wit(), of.snapshots.wit());
         let added = added.wit();
         ask!(
