@@ -1,9 +1,11 @@
 //! The APIs through HTTP, in process: the rules of every route, and the block API on an array of the tests' own.
 
 mod array;
+mod at_once;
 mod attachments;
 mod bad_input;
 mod fields;
+mod hanging;
 mod lists;
 mod operators;
 mod protocol;

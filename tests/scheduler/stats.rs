@@ -31,6 +31,7 @@ enum Mood {
     Answers(Box<CapabilityReport>),
     Fails(ErrorKind),
     Hangs,
+    Panics,
 }
 
 struct Array {
@@ -59,6 +60,7 @@ impl Capabilities for Array {
                 Mood::Answers(report) => Ok(*report),
                 Mood::Fails(kind) => Err(DriverError::new(kind, "no luck today")),
                 Mood::Hangs => std::future::pending().await,
+                Mood::Panics => panic!("a panic, as a test wants it"),
             }
         })
     }
@@ -93,6 +95,21 @@ fn well(shared_targets: SharedTargets) -> Mood {
 
 /// An app whose back ends are these arrays; only the stats loop runs.
 async fn watching(db: &Db, interval: Duration, arrays: &[(&str, &Arc<Array>)]) -> (Arc<App>, Stats) {
+    let app = serving(db, interval, arrays).await;
+    let stats = Stats::new(&app);
+    app.reconcilers.start(&app.jobs, Arc::new(stats.clone()));
+    (app, stats)
+}
+
+/// The same, with a wait after a failure that is far shorter than the interval, as it is by default.
+async fn watching_by_default(db: &Db, arrays: &[(&str, &Arc<Array>)]) -> (Arc<App>, Stats) {
+    let app = serving(db, Duration::from_secs(2), arrays).await;
+    let stats = Stats::new(&app).retry_after(SOON);
+    app.reconcilers.start(&app.jobs, Arc::new(stats.clone()));
+    (app, stats)
+}
+
+async fn serving(db: &Db, interval: Duration, arrays: &[(&str, &Arc<Array>)]) -> Arc<App> {
     let state = tempfile::tempdir().unwrap();
     let mut config = Config { state_dir: Path::new(state.path()).to_owned(), ..Config::default() };
     config.backends = arrays.iter().map(|(name, _)| BackendConfig::new(*name, "fake")).collect();
@@ -114,9 +131,7 @@ async fn watching(db: &Db, interval: Duration, arrays: &[(&str, &Arc<Array>)]) -
         let config = Arc::new(BackendConfig::new(*name, "fake"));
         app.drivers.insert(Arc::new(Backend::new(format!("stowage@{name}"), config, identity, interfaces)));
     }
-    let stats = Stats::new(&app);
-    app.reconcilers.start(&app.jobs, Arc::new(stats.clone()));
-    (app, stats)
+    app
 }
 
 async fn state(app: &App, name: &str) -> Result<(), String> {
@@ -176,6 +191,41 @@ both_databases! {
         array.becomes(Mood::Fails(ErrorKind::Transient));
         until("it is down", async || state(&app, "a").await.is_err()).await;
         assert!(array.asked() >= before + 3);
+        app.reconcilers.stop().await;
+    }
+
+    async fn an_array_that_stops_answering_goes_down_though_its_interval_is_long(db) {
+        let array = Array::new(well(SharedTargets::Yes));
+        let (app, _) = watching_by_default(&db, &[("a", &array)]).await;
+        until("it is up", async || state(&app, "a").await.is_ok()).await;
+        let before = array.asked();
+        array.becomes(Mood::Fails(ErrorKind::Transient));
+        until("it is asked in its turn", async || array.asked() > before).await;
+        until("it is down", async || state(&app, "a").await.is_err()).await;
+        let asked = array.asked() - before;
+        assert!((3..=5).contains(&asked), "down after {asked} calls");
+        app.reconcilers.stop().await;
+    }
+
+    async fn a_call_that_the_host_could_not_make_says_nothing_of_the_back_end(db) {
+        let array = Array::new(well(SharedTargets::Yes));
+        let (app, _) = watching(&db, SOON, &[("a", &array)]).await;
+        until("it is up", async || state(&app, "a").await.is_ok()).await;
+        for kind in [ErrorKind::Saturated, ErrorKind::LeaseLost] {
+            array.becomes(Mood::Fails(kind));
+            let before = array.asked();
+            until("it was asked often", async || array.asked() > before + 5).await;
+            assert_eq!(state(&app, "a").await, Ok(()), "{kind:?}");
+        }
+        app.reconcilers.stop().await;
+    }
+
+    async fn a_panic_in_its_turn_is_a_failure_and_not_the_last_turn(db) {
+        let array = Array::new(Mood::Panics);
+        let (app, _) = watching(&db, SOON, &[("a", &array)]).await;
+        until("it was asked again", async || array.asked() >= 2).await;
+        array.becomes(well(SharedTargets::Yes));
+        until("it is up", async || state(&app, "a").await.is_ok()).await;
         app.reconcilers.stop().await;
     }
 

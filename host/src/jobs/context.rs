@@ -1,13 +1,17 @@
 //! What a running task holds, and the only way to write its result.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Job, JobResult, Jobs, Lease, TaskError};
+use super::{Job, JobResult, Jobs, Lease, Outcome, TaskError, lanes::Slot};
 use crate::{
     app::App,
     store::{Tx, sql::jobs::CHANNEL},
@@ -22,6 +26,7 @@ pub struct JobContext<A = App> {
     pub(super) held: Lease,
     pub(super) jobs: Jobs,
     pub(super) settled: Arc<AtomicBool>,
+    pub(super) slot: Arc<Slot>,
 }
 
 impl<A> Clone for JobContext<A> {
@@ -33,6 +38,7 @@ impl<A> Clone for JobContext<A> {
             held: self.held.clone(),
             jobs: self.jobs.clone(),
             settled: Arc::clone(&self.settled),
+            slot: Arc::clone(&self.slot),
         }
     }
 }
@@ -46,6 +52,22 @@ impl<A> JobContext<A> {
     /// The queue the job came from, for follow-up jobs.
     pub fn queue(&self) -> &Jobs {
         &self.jobs
+    }
+
+    /// Goes on in the lane of `backend`: whoever is about to call a back end's driver asks for this first, so that a back end
+    /// that hangs takes up its own lane only. None: the job runs there now (or did so all along). Otherwise there is no room,
+    /// and the task returns what this gives: the next run begins in the right lane, with `payload`.
+    pub async fn change_lane(&self, backend: &str, payload: &Value) -> Option<Outcome> {
+        if self.slot.move_to(backend).await {
+            return None;
+        }
+        let reason = format!("waits for room: as many jobs of {backend} run as may");
+        Some(Outcome::Again { after: Duration::ZERO, payload: payload.clone(), reason })
+    }
+
+    /// The next run belongs to no back end: this one was given up.
+    pub fn leave_lane(&self) {
+        self.slot.move_later("");
     }
 
     /// Writes the job's end into `tx`, which holds what the task wants to be true with it, and commits. Whoever waits is told.

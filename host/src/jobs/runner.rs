@@ -46,9 +46,10 @@ pub(super) enum End {
 
 impl Jobs {
     /// Runs a claimed job in a task of its own.
-    pub(super) fn spawn(&self, claimed: Claimed, lease: Lease, slot: Slot) {
+    pub(super) fn spawn(&self, claimed: Claimed, lease: Lease, slot: impl Into<Arc<Slot>>) {
         self.running().insert(claimed.job.id.clone(), claimed.job.generation);
         let jobs = self.clone();
+        let slot = slot.into();
         self.inner.tasks.spawn(async move {
             let _entry = RunningEntry { jobs: jobs.clone(), id: claimed.job.id.clone(), generation: claimed.job.generation };
             run(&jobs, claimed, lease, slot).await;
@@ -72,7 +73,7 @@ impl Drop for RunningEntry {
     }
 }
 
-async fn run(jobs: &Jobs, claimed: Claimed, lease: Lease, slot: Slot) {
+async fn run(jobs: &Jobs, claimed: Claimed, lease: Lease, slot: Arc<Slot>) {
     let begun = Instant::now();
     let job = claimed.job.clone();
     let Some(crew) = jobs.inner.crew.get() else { return };
@@ -80,7 +81,7 @@ async fn run(jobs: &Jobs, claimed: Claimed, lease: Lease, slot: Slot) {
     let end = tokio::select! {
         biased;
         () = lease.token().cancelled() => End::Silent,
-        end = tracing::Instrument::instrument(crew.attempt(jobs, claimed, &lease), span) => end,
+        end = tracing::Instrument::instrument(crew.attempt(jobs, claimed, &lease, &slot), span) => end,
     };
     let outcome = match &end {
         End::Settled => "settled",
@@ -96,7 +97,8 @@ async fn run(jobs: &Jobs, claimed: Claimed, lease: Lease, slot: Slot) {
                 tracing::warn!(error = %e, order_key = %job.order_key, "cannot start the next job in order; the poller will");
             }
         }
-        End::Later(release) => {
+        End::Later(mut release) => {
+            release.lane = slot.next();
             drop(slot);
             put_back(jobs, &job, &lease, release).await;
         }
@@ -107,7 +109,7 @@ async fn run(jobs: &Jobs, claimed: Claimed, lease: Lease, slot: Slot) {
 /// Who does the work, whatever it works with.
 pub(super) trait Crew: Send + Sync {
     /// One run of a job's task, to a verdict.
-    fn attempt<'a>(&'a self, jobs: &'a Jobs, claimed: Claimed, lease: &'a Lease) -> BoxFuture<'a, End>;
+    fn attempt<'a>(&'a self, jobs: &'a Jobs, claimed: Claimed, lease: &'a Lease, slot: &'a Arc<Slot>) -> BoxFuture<'a, End>;
 }
 
 /// The tasks, and what they work with. Weak: the app owns the queue, not the other way round.
@@ -117,7 +119,7 @@ pub(super) struct Team<A: Send + Sync + 'static> {
 }
 
 impl<A: Send + Sync + 'static> Crew for Team<A> {
-    fn attempt<'a>(&'a self, jobs: &'a Jobs, claimed: Claimed, lease: &'a Lease) -> BoxFuture<'a, End> {
+    fn attempt<'a>(&'a self, jobs: &'a Jobs, claimed: Claimed, lease: &'a Lease, slot: &'a Arc<Slot>) -> BoxFuture<'a, End> {
         Box::pin(async move {
             let Claimed { job, left } = claimed;
             let Some(app) = self.app.upgrade() else { return End::Silent };
@@ -132,6 +134,7 @@ impl<A: Send + Sync + 'static> Crew for Team<A> {
                 held: lease.clone(),
                 jobs: jobs.clone(),
                 settled: Arc::clone(&settled),
+                slot: Arc::clone(slot),
             };
             let verdict = carry_out(&*task, &cx, left).await;
             if settled.load(Ordering::Acquire) {
@@ -143,7 +146,7 @@ impl<A: Send + Sync + 'static> Crew for Team<A> {
             match verdict {
                 Ok(Outcome::Settled) => failed(jobs, &cx.job, "the task ended without settling its job".to_owned()),
                 Ok(Outcome::Again { after, payload, reason }) => {
-                    End::Later(Release { after, payload: Some(payload), reason, failed: false })
+                    End::Later(Release { after, payload: Some(payload), reason, ..Release::default() })
                 }
                 Err(TaskError::Fenced) => {
                     tracing::info!("fenced off: another worker owns this job");
@@ -158,7 +161,7 @@ impl<A: Send + Sync + 'static> Crew for Team<A> {
 fn failed(jobs: &Jobs, job: &Job, reason: String) -> End {
     let after = backoff_from(jobs.inner.options.backoff, job.failures + 1);
     tracing::warn!(attempts = job.attempts, retry_in_ms = after.as_millis(), reason, "a run failed; it is repeated");
-    End::Later(Release { after, payload: None, reason, failed: true })
+    End::Later(Release { after, reason, failed: true, ..Release::default() })
 }
 
 /// `run` until the maximum age, then `expire`. A panic in either is an error.
@@ -209,7 +212,7 @@ async fn put_back(jobs: &Jobs, job: &Job, lease: &Lease, release: Release) {
 }
 
 /// Starts the next job with the same order key here and now.
-async fn next_in_order(jobs: &Jobs, order_key: &str, lease: &Lease, slot: Slot) -> StoreResult<()> {
+async fn next_in_order(jobs: &Jobs, order_key: &str, lease: &Lease, slot: Arc<Slot>) -> StoreResult<()> {
     let store = &jobs.inner.store;
     let Some(backend) = store.next_in_order(order_key).await? else { return Ok(()) };
     if jobs.inner.stop.is_cancelled() || !lease.is_held() {
@@ -219,7 +222,7 @@ async fn next_in_order(jobs: &Jobs, order_key: &str, lease: &Lease, slot: Slot) 
         slot
     } else {
         match jobs.inner.lanes.take_for_new(&backend) {
-            Some(other) => other,
+            Some(other) => Arc::new(other),
             None => return Ok(()), // that lane's backlog is served by the poller
         }
     };

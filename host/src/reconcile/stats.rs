@@ -1,18 +1,21 @@
 //! Asks every back end what it can do and how much room it has, and stores the answer with the moment the call began.
 //!
 //! Each back end is asked on its own, so that a slow or hanging one delays none of the others; of several processes one
-//! asks at a time, except right after a start, a swap or a change of configuration, when each asks at once. A back end that
-//! answers is up; one that refuses or misbehaves is down with the reason at once; one whose array does not answer goes
-//! down with the third failure in a row. After a report that changes what volumes carry (`shared_targets`), and at start,
-//! the volumes follow. On failure the last figures stay, and the back end is asked again soon.
+//! asks in each interval, except right after a start, a swap or a change of configuration, when each asks at once. A back end
+//! that answers is up; one that refuses or misbehaves is down with the reason at once; one whose array does not answer goes
+//! down with the third failure in a row. Only a call that was made counts: the process that got no answer asks again soon,
+//! whoever's turn it is, and a turn that another process has leaves its count as it was. A call that could not be made for a
+//! reason of the host's (its limits, its lease) says nothing of the back end. After a report that changes what volumes carry
+//! (`shared_targets`), and at start, the volumes follow. On failure the last figures stay; a panic is a failure.
 
 use std::{
     collections::HashMap,
+    panic::AssertUnwindSafe,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::{Duration, Instant},
 };
 
-use futures::future::BoxFuture;
+use futures::{FutureExt, future::BoxFuture};
 use rand::Rng;
 
 use super::Reconciler;
@@ -38,6 +41,7 @@ const AFTER_FAILURE: Duration = Duration::from_secs(5);
 pub struct Stats {
     app: Weak<App>,
     turns: Arc<Mutex<HashMap<String, Turn>>>,
+    after_failure: Duration,
 }
 
 /// How a back end stands with this process.
@@ -46,9 +50,19 @@ struct Turn {
     running: bool,
     /// Asked for while it was running.
     again: bool,
+    /// Calls in a row of this process that an array did not answer.
     failures: u32,
-    /// This process has not asked since its start, the last swap or change: it asks whoever else does.
+    /// This process has had no answer since its start, the last swap or change: it asks whoever else does.
     fresh: bool,
+}
+
+/// What became of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// The back end has answered.
+    Answered,
+    /// Another process asked it in this interval.
+    NotOurTurn,
 }
 
 impl Turn {
@@ -63,11 +77,32 @@ enum Failure {
     Driver(#[from] DriverError),
     #[error("store: {0}")]
     Store(#[from] StoreError),
+    #[error("the loop panicked")]
+    Panicked,
+}
+
+impl Failure {
+    /// The driver's error, where it says something about the back end.
+    fn of_backend(&self) -> Option<&DriverError> {
+        match self {
+            // it was this process that could not make the call
+            Self::Driver(e) if matches!(e.kind, ErrorKind::Saturated | ErrorKind::LeaseLost) => None,
+            Self::Driver(e) => Some(e),
+            Self::Store(_) | Self::Panicked => None,
+        }
+    }
 }
 
 impl Stats {
     pub fn new(app: &Arc<App>) -> Self {
-        Self { app: Arc::downgrade(app), turns: Arc::default() }
+        Self { app: Arc::downgrade(app), turns: Arc::default(), after_failure: AFTER_FAILURE }
+    }
+
+    /// Another wait after a failure than usual.
+    #[must_use]
+    pub fn retry_after(mut self, pause: Duration) -> Self {
+        self.after_failure = pause;
+        self
     }
 
     /// Asks this back end soon, whoever's turn it is.
@@ -107,19 +142,28 @@ impl Stats {
     /// One back end's turn, from asking to the next due time.
     async fn one(self, app: Arc<App>, host: String, fresh: bool) {
         let interval = app.config.get().scheduler.report_interval;
-        let outcome = self.ask(&app, &host, fresh, interval).await;
+        let asked = AssertUnwindSafe(self.ask(&app, &host, fresh, interval)).catch_unwind().await;
+        let outcome = asked.unwrap_or(Err(Failure::Panicked));
         let failures = {
             let mut turns = self.turns();
             let Some(turn) = turns.get_mut(&host) else { return };
             turn.running = false;
-            turn.failures = if outcome.is_ok() { 0 } else { turn.failures + 1 };
-            let pause = if outcome.is_ok() { interval } else { AFTER_FAILURE.min(interval) };
+            let pause = match &outcome {
+                Ok(Asked::Answered) => {
+                    turn.failures = 0;
+                    turn.fresh = turn.again;
+                    interval
+                }
+                Ok(Asked::NotOurTurn) => interval / 4,
+                Err(failure) => {
+                    turn.failures += u32::from(failure.of_backend().is_some());
+                    turn.fresh = true;
+                    self.after_failure.min(interval)
+                }
+            };
             turn.due = Instant::now() + pause.mul_f64(rand::rng().random_range(0.9..1.1));
-            if turn.again {
-                turn.again = false;
+            if std::mem::take(&mut turn.again) {
                 turn.due = Instant::now();
-            } else if outcome.is_ok() {
-                turn.fresh = false;
             }
             turn.failures
         };
@@ -128,9 +172,9 @@ impl Stats {
         }
     }
 
-    async fn ask(&self, app: &Arc<App>, host: &str, fresh: bool, interval: Duration) -> Result<(), Failure> {
+    async fn ask(&self, app: &Arc<App>, host: &str, fresh: bool, interval: Duration) -> Result<Asked, Failure> {
         if !take_turn(app, host, interval).await? && !fresh {
-            return Ok(());
+            return Ok(Asked::NotOurTurn);
         }
         let backend = app.drivers.backend(host)?;
         let began_at = app.store.now().await?;
@@ -145,7 +189,7 @@ impl Stats {
         for pool in app.store.pools_of(host).await? {
             show(&pool);
         }
-        let ReportStored::Stored { shared_targets_before } = stored else { return Ok(()) };
+        let ReportStored::Stored { shared_targets_before } = stored else { return Ok(Asked::Answered) };
         // the less safe way, and what else volumes show of their back end
         if fresh || shared_targets_before != Some(report.shared_targets) {
             let changed = follow::follow(app, host).await?;
@@ -153,7 +197,7 @@ impl Stats {
                 tracing::info!(backend = host, volumes = changed, "the volumes follow what their back end reports");
             }
         }
-        Ok(())
+        Ok(Asked::Answered)
     }
 }
 
@@ -167,13 +211,13 @@ async fn take_turn(app: &App, host: &str, interval: Duration) -> StoreResult<boo
 /// A report that did not come.
 async fn failed(app: &App, host: &str, failure: &Failure, failures: u32) {
     metrics::counter!("stowage_reports_total", "backend" => host.to_owned(), "outcome" => "failed").increment(1);
-    let Failure::Driver(error) = failure else {
-        tracing::warn!(backend = host, error = %failure, "a report could not be stored; the back end is asked again");
+    let Some(error) = failure.of_backend() else {
+        tracing::warn!(backend = host, error = %failure, "a report could not be asked for or stored; the back end is asked again");
         return;
     };
     tracing::warn!(backend = host, %error, failures, "the back end did not report");
     // an array that is busy or slow for once keeps its volumes placeable; everything else will not go away by itself
-    let passing = matches!(error.kind, ErrorKind::Transient | ErrorKind::Busy | ErrorKind::Deadline | ErrorKind::LeaseLost);
+    let passing = matches!(error.kind, ErrorKind::Transient | ErrorKind::Busy | ErrorKind::Deadline);
     if passing && failures < PATIENCE {
         return;
     }

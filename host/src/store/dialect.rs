@@ -2,7 +2,7 @@
 //!
 //! A statement that needs one is written with a placeholder in braces and goes through [`Dialect::sql`]:
 //! `{now}` the database's clock in microseconds, `{skip_locked}` the locking clause of a queue's sub-select,
-//! `{for_update}` the row lock of a read inside a write transaction.
+//! `{for_update}` the row lock of a read inside a write transaction, `{for_share}` one that several may hold against a writer.
 
 use std::borrow::Cow;
 
@@ -45,6 +45,14 @@ impl Dialect {
         }
     }
 
+    /// Keeps the rows read as they are until the transaction ends, together with others who read them so.
+    const fn for_share(self) -> &'static str {
+        match self {
+            Self::Sqlite => "",
+            Self::Postgres => "FOR SHARE",
+        }
+    }
+
     /// Replaces the placeholders. `text` is one of our own constants, so what comes out is as safe as what went in.
     pub fn sql(self, text: &'static str) -> AssertSqlSafe<Cow<'static, str>> {
         AssertSqlSafe(self.expand(text))
@@ -56,7 +64,10 @@ impl Dialect {
             return Cow::Borrowed(text);
         }
         Cow::Owned(
-            text.replace("{now}", self.now()).replace("{skip_locked}", self.skip_locked()).replace("{for_update}", self.for_update()),
+            text.replace("{now}", self.now())
+                .replace("{skip_locked}", self.skip_locked())
+                .replace("{for_update}", self.for_update())
+                .replace("{for_share}", self.for_share()),
         )
     }
 }

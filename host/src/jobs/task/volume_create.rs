@@ -97,6 +97,9 @@ impl Task for VolumeCreate {
                 },
             };
             let backend = volume.backend().unwrap_or_default().to_owned();
+            if let Some(later) = cx.change_lane(&backend, &json!(progress)).await {
+                return Ok(later);
+            }
             let told = support::driver_volume(cx, &volume).await?;
             let answer = ask_driver(cx, &backend, &told, progress.token.as_deref()).await;
             self.conclude(cx, &volume, &backend, &told, progress, answer).await
@@ -106,11 +109,15 @@ impl Task for VolumeCreate {
     fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
             let volume = cx.app.store.volume(&cx.job.resource_id).await?.filter(|v| v.status == VolumeStatus::Creating.as_str());
+            let Some(volume) = volume else { return done(cx, cx.app.store.begin().await?).await };
+            // read before the transaction begins, as in `place`
+            let leftover = match volume.backend() {
+                Some(backend) => Some((backend, support::driver_volume(cx, &volume).await?)),
+                None => None,
+            };
             let mut tx = cx.app.store.begin().await?;
-            let Some(volume) = volume else { return done(cx, tx).await };
-            if let Some(backend) = volume.backend() {
-                let told = support::driver_volume(cx, &volume).await?;
-                support::leave_cleanup(&mut tx, cx, backend, &told).await?;
+            if let Some((backend, told)) = &leftover {
+                support::leave_cleanup(&mut tx, cx, backend, told).await?;
             }
             let action = if volume.host.is_some() { Action::CreateVolumeFromBackend } else { Action::ScheduleAllocateVolume };
             fail(cx, tx, &volume, true, action, Detail::TookTooLong, "The storage back end did not finish in time.").await
@@ -247,6 +254,8 @@ impl VolumeCreate {
         }
         progress.excluded.push(pool.clone());
         progress.given_up.push(pool);
+        // looking for another pool must not wait for room on the one that failed
+        cx.leave_lane();
         Ok(again(progress, Duration::ZERO, e.to_string()))
     }
 

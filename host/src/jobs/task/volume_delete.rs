@@ -32,6 +32,11 @@ impl Task for VolumeDelete {
             let Some(volume) = deleting(cx).await? else { return done(cx, cx.app.store.begin().await?).await };
             let failures =
                 cx.job.payload.get("failures").and_then(serde_json::Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(0) + 1;
+            if let Some(backend) = volume.backend()
+                && let Some(later) = cx.change_lane(backend, &cx.job.payload).await
+            {
+                return Ok(later); // a volume that was placed after its delete was asked for
+            }
             match delete(cx, &volume).await? {
                 Ok(()) => remove(cx, &volume).await,
                 Err(e) if e.kind == ErrorKind::NotFound => remove(cx, &volume).await,

@@ -78,24 +78,35 @@ async fn commit(
     hints: &serde_json::Value,
 ) -> Result<Volume> {
     let mut tx = app.store.begin().await?;
-    tx.quota_change(&quota(&volume.project_id, &volume_type.row.name, volume.size_gib, 1)).await.map_err(refusal::over_quota)?;
+    // its name now, and until this transaction ends: a rename moves the figures to another name
+    let Some(type_name) = tx.volume_type_name_kept(&volume.volume_type_id).await? else {
+        return Err(refusal::type_not_found_by_name(&volume_type.row.name));
+    };
+    tx.quota_change(&quota(&volume.project_id, &type_name, volume.size_gib, 1)).await.map_err(refusal::over_quota)?;
     tx.volume_insert(volume).await?;
     tx.volume_metadata_put(&volume.id, &metadata).await?;
-    tx.enqueue(&app.jobs, job(app, ctx, &volume.id, "volume.create", json!({ "hints": hints }))).await?;
+    tx.enqueue(&app.jobs, job(app, ctx, &volume.id, None, "volume.create", json!({ "hints": hints }))).await?;
     let row = tx.volume(&volume.id).await?.ok_or_else(|| Error::internal("the volume just inserted is not there"))?;
     tx.commit().await?;
     metadata.sort();
     Ok(Volume { row, metadata, attachments: Vec::new() })
 }
 
-/// A job about one volume; jobs of one volume run one at a time.
-pub(super) fn job(app: &App, ctx: &RequestContext, volume_id: &str, kind: &'static str, payload: serde_json::Value) -> NewJob {
+/// A job about one volume, in the lane of its back end if it is on one; jobs of one volume run one at a time.
+pub(super) fn job(
+    app: &App,
+    ctx: &RequestContext,
+    volume_id: &str,
+    backend: Option<&str>,
+    kind: &'static str,
+    payload: serde_json::Value,
+) -> NewJob {
     NewJob {
         kind,
         resource_kind: "volume",
         order_key: volume_id.to_owned(),
         resource_id: volume_id.to_owned(),
-        backend: None,
+        backend: backend.map(str::to_owned),
         payload,
         max_age: app.config.get().jobs.max_age,
         request_id: ctx.request_id.clone(),

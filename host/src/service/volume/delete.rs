@@ -27,26 +27,26 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool)
         app.policy.check(ctx, "volume:force_delete", &Target::project(&volume.project_id))?;
     }
     let mut tx = app.store.begin().await?;
+    // held from here on: nobody attaches it between the look at its attachments and the change
+    let Some(volume) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
     if tx.volume_remove_unplaced(id).await? {
         destroy::after_removal(&mut tx, &volume, &ctx.request_id).await?;
         return Ok(tx.commit().await?);
     }
     if !tx.volume_begin_delete(id, force, clock::now()).await? {
-        let found = tx.volume(id).await?;
         let attached = !tx.attachments_of(id).await?.is_empty();
         tx.rollback().await?;
-        return refusal_of(id, found, attached, force);
+        return refusal_of(&volume, attached, force);
     }
-    let job = super::create::job(app, ctx, id, "volume.delete", json!({}));
+    let job = super::create::job(app, ctx, id, volume.backend(), "volume.delete", json!({}));
     tx.enqueue(&app.jobs, job).await?;
     Ok(tx.commit().await?)
 }
 
 /// Why the conditional change did not happen, from what was found.
-fn refusal_of(id: &str, found: Option<VolumeRow>, attached: bool, force: bool) -> Result<()> {
-    let Some(volume) = found else { return Err(refusal::volume_not_found(id)) };
+fn refusal_of(volume: &VolumeRow, attached: bool, force: bool) -> Result<()> {
     if attached {
-        return Err(Error::invalid(format!("Invalid volume: Volume {id} is still attached, detach volume first.")));
+        return Err(Error::invalid(format!("Invalid volume: Volume {} is still attached, detach volume first.", volume.id)));
     }
     if force && volume.status == VolumeStatus::Deleting.as_str() {
         return Ok(());

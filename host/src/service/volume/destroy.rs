@@ -24,7 +24,9 @@ pub async fn remove(tx: &mut Tx, volume: &VolumeRow, from: &[VolumeStatus], requ
 
 /// What follows from a removed row.
 pub async fn after_removal(tx: &mut Tx, volume: &VolumeRow, request_id: &str) -> Result<(), crate::quota::QuotaError> {
-    tx.quota_change(&quota(&volume.project_id, &volume.type_name, volume.size_gib, -1)).await?;
+    // as it is called now, and until this transaction ends: a rename moves the figures to another name
+    let type_name = tx.volume_type_name_kept(&volume.volume_type_id).await?.unwrap_or_else(|| volume.type_name.clone());
+    tx.quota_change(&quota(&volume.project_id, &type_name, volume.size_gib, -1)).await?;
     tx.forget_claim(&volume.id).await?;
     tx.tombstone(&tombstone(volume, request_id)).await?;
     event(tx, "volume.delete.end", volume, request_id).await?;

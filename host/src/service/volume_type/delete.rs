@@ -17,9 +17,11 @@ pub async fn delete(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
         return Err(Error::invalid(format!("The volume type {id} is a default volume type and cannot be deleted.")));
     }
     let mut tx = app.store.begin().await?;
+    if tx.volume_type_locked(id).await?.is_none() {
+        return Err(refusal::type_not_found(id));
+    }
     if tx.volume_type_remove(id).await? {
         return Ok(tx.commit().await?);
     }
-    let in_use = tx.volume_type_in_use(id).await?;
-    Err(if in_use { Error::invalid("Target volume type is still in use.") } else { refusal::type_not_found(id) })
+    Err(Error::invalid("Target volume type is still in use."))
 }

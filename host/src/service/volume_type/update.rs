@@ -28,12 +28,13 @@ pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateType) 
     if ask.name.as_deref() == Some("") {
         return Err(Error::invalid("Volume type name can not be empty."));
     }
-    let old = super::load(app, ctx, id).await?.row.name;
+    super::load(app, ctx, id).await?;
+    let mut tx = app.store.begin().await?;
+    let Some(old) = tx.volume_type_locked(id).await? else { return Err(refusal::type_not_found(id)) };
     let renamed = ask.name.as_deref().filter(|new| *new != old);
     if renamed.is_some() && old == app.config.get().block.default_volume_type {
         return Err(refusal::invalid_input(format!("{old} is the default volume type: name another in block.default_volume_type first.")));
     }
-    let mut tx = app.store.begin().await?;
     let description = ask.description.as_ref().map(Option::as_deref);
     let done = tx.volume_type_update(id, renamed, description, ask.is_public, clock::now()).await;
     if !done.map_err(|e| super::create::name_taken(e, renamed.unwrap_or_default()))? {

@@ -233,6 +233,9 @@ impl Tx {
         for host in &gone {
             let sql = "UPDATE backends SET configured = FALSE, up = FALSE, state_reason = NULL, state_changed_at = $2, updated_at = $2 WHERE host = $1";
             on_tx!(self, t => sqlx::query(sql).bind(host).bind(clock::now()).execute(t).await?.rows_affected());
+            // whoever is placing something there ends first, or finds no pool
+            let sql = "UPDATE pools SET resources = resources WHERE host = $1";
+            on_tx!(self, t => sqlx::query(sql).bind(host).execute(t).await?.rows_affected());
             let sql = "DELETE FROM backends WHERE host = $1 AND NOT EXISTS (SELECT 1 FROM pools WHERE host = $1 AND resources > 0)";
             on_tx!(self, t => sqlx::query(sql).bind(host).execute(t).await?.rows_affected());
         }

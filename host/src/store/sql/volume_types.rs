@@ -209,7 +209,23 @@ impl Tx {
         self.volume_execute(sql).await
     }
 
-    /// Removes a type that no volume has; false when it is gone or in use.
+    /// The type's name, which stays this until the transaction ends: figures are kept under it. None: no such type.
+    pub async fn volume_type_name_kept(&mut self, id: &str) -> StoreResult<Option<String>> {
+        let sql = self.dialect().sql("SELECT name FROM volume_types WHERE id = $1 {for_share}");
+        let row: Option<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_optional(c).await?);
+        Ok(row.map(|(name,)| name))
+    }
+
+    /// The type's name, for a transaction that renames or removes it: whoever adds or removes a volume of it has ended or
+    /// waits. None: no such type.
+    pub async fn volume_type_locked(&mut self, id: &str) -> StoreResult<Option<String>> {
+        let sql = self.dialect().sql("SELECT name FROM volume_types WHERE id = $1 {for_update}");
+        let row: Option<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_optional(c).await?);
+        Ok(row.map(|(name,)| name))
+    }
+
+    /// Removes a type that no volume has; false when it is gone or in use. The caller holds it ([`Self::volume_type_locked`]),
+    /// so that no volume of it is on its way.
     pub async fn volume_type_remove(&mut self, id: &str) -> StoreResult<bool> {
         let sql =
             "DELETE FROM volume_types WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM volumes v WHERE v.volume_type_id = volume_types.id)";

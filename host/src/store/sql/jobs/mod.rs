@@ -42,6 +42,8 @@ pub struct Release {
     pub reason: String,
     /// The run failed: the back-off grows. Otherwise it is over.
     pub failed: bool,
+    /// The back end whose lane the job waits for from now on; none: the one it waited for before.
+    pub lane: Option<String>,
 }
 
 /// How a waiting caller finds a job.
@@ -121,7 +123,7 @@ impl Tx {
     pub async fn release_job(&mut self, id: &str, worker: &str, generation: i64, release: &Release) -> StoreResult<bool> {
         let sql = self.dialect().sql(
             "UPDATE jobs SET state = 'ready', worker = NULL, reason = $6, payload = COALESCE($5, payload), failures = CASE WHEN $7 THEN failures + 1 ELSE 0 END, \
-             run_at = CASE WHEN {now} < expires_at AND {now} + $4 > expires_at THEN expires_at ELSE {now} + $4 END \
+             backend = COALESCE($8, backend), run_at = CASE WHEN {now} < expires_at AND {now} + $4 > expires_at THEN expires_at ELSE {now} + $4 END \
              WHERE id = $1 AND worker = $2 AND generation = $3 AND state = 'running' \
              AND EXISTS (SELECT 1 FROM workers w WHERE w.id = $2 AND w.lease_until > {now})",
         );
@@ -134,6 +136,7 @@ impl Tx {
             .bind(payload)
             .bind(&release.reason)
             .bind(release.failed)
+            .bind(&release.lane)
             .execute(c)
             .await?
             .rows_affected());

@@ -1,0 +1,167 @@
+//! Requests that meet in the database, on PostgreSQL, where transactions run side by side: what one decided with stays true
+//! until it has committed.
+
+use std::future::Future;
+
+use serde_json::json;
+use sqlx::{Connection, PgConnection};
+use stowage::{
+    clock,
+    domain::volume::ATTACH_FROM,
+    store::{
+        Tx,
+        sql::{attachments::NewAttachment, quota_count::is_counted, volumes::NewVolume},
+    },
+};
+use support::{db, postgres};
+use tokio::task::JoinHandle;
+
+use crate::site::{Site, create, uuid};
+
+/// A site on PostgreSQL and its database.
+async fn site() -> Option<(Site, postgres::Database)> {
+    if !db::is_wanted("postgres") {
+        return None;
+    }
+    let database = postgres::database().await;
+    let site = Site::start_with(|c| c.database.url = database.url.clone()).await;
+    Some((site, database))
+}
+
+/// Starts `request` and returns when it waits for what the caller's open transaction holds (or has ended without waiting).
+async fn meets<T: Send + 'static>(database: &postgres::Database, request: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+    let mut watch = PgConnection::connect(&database.url).await.unwrap();
+    let running = tokio::spawn(request);
+    loop {
+        let sql = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        let (waiting,): (i64,) = sqlx::query_as(sql).fetch_one(&mut watch).await.unwrap();
+        if waiting > 0 || running.is_finished() {
+            return running;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+}
+
+/// What an attachment's create does, not yet committed.
+async fn attaching(site: &Site, volume: &str) -> Tx {
+    let mut tx = site.app().store.begin().await.unwrap();
+    let row = tx.volume_locked(volume).await.unwrap().unwrap();
+    assert!(tx.volume_reserve(volume, ATTACH_FROM, false, clock::now()).await.unwrap());
+    let new = NewAttachment {
+        id: uuid(),
+        volume_id: row.id,
+        project_id: row.project_id,
+        instance_id: None,
+        mode: "rw",
+        created_at: clock::now(),
+    };
+    tx.attachment_insert(&new).await.unwrap();
+    tx.volume_follow_attachments(volume, clock::now()).await.unwrap();
+    tx
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_forced_delete_that_meets_an_attach_finds_the_attachment() {
+    let Some((site, database)) = site().await else { return };
+    let operator = site.operator().await.at("3.23");
+    let id = site.volume().await;
+    let tx = attaching(&site, &id).await;
+    let path = format!("/volumes/{id}?force=true");
+    let delete = meets(&database, async move { operator.delete(&path).await }).await;
+    tx.commit().await.unwrap();
+    assert!(delete.await.unwrap().fault(400).contains("still attached"));
+    assert_eq!(site.status(&id).await.0, "reserved");
+    assert_eq!(site.array.volumes(), [id]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_volume_that_is_created_while_its_type_is_renamed_counts_under_the_new_name() {
+    let Some((site, database)) = site().await else { return };
+    let (member, operator) = (site.member().await, site.operator().await);
+    let made = operator.post("/types", json!({ "volume_type": { "name": "old" } })).await.expect(200);
+    let type_id = made["volume_type"]["id"].as_str().unwrap().to_owned();
+    create(&member, json!({ "volume_type": "old" })).await;
+    let tx = renaming(&site, &type_id, "old", "new").await;
+    let other = member.clone();
+    let creating = meets(&database, async move { create(&other, json!({ "volume_type": "old" })).await }).await;
+    tx.commit().await.unwrap();
+    member.volume_until(&creating.await.unwrap(), "available").await;
+    no_drift(&site).await;
+    assert_eq!(site.used(&member, "volumes_new").await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_volume_that_is_deleted_while_its_type_is_renamed_is_counted_out_under_the_new_name() {
+    let Some((site, database)) = site().await else { return };
+    let (member, operator) = (site.member().await, site.operator().await);
+    let made = operator.post("/types", json!({ "volume_type": { "name": "old" } })).await.expect(200);
+    let type_id = made["volume_type"]["id"].as_str().unwrap().to_owned();
+    let id = create(&member, json!({ "volume_type": "old" })).await;
+    member.volume_until(&id, "available").await;
+    site.array.hold("delete");
+    member.delete(&format!("/volumes/{id}")).await.expect(202);
+    site.until("the driver to be called", || async { site.array.count("delete") == 1 }).await;
+    let tx = renaming(&site, &type_id, "old", "new").await;
+    let (array, member2, path) = (site.array.clone(), member.clone(), format!("/volumes/{id}"));
+    let gone = meets(&database, async move {
+        array.release("delete");
+        member2.until_gone(&path).await;
+    })
+    .await;
+    tx.commit().await.unwrap();
+    gone.await.unwrap();
+    no_drift(&site).await;
+    assert_eq!(site.used(&member, "volumes_new").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_type_that_is_removed_while_a_volume_of_it_is_created_is_still_in_use() {
+    let Some((site, database)) = site().await else { return };
+    let (member, operator) = (site.member().await, site.operator().await);
+    let made = operator.post("/types", json!({ "volume_type": { "name": "t" } })).await.expect(200);
+    let type_id = made["volume_type"]["id"].as_str().unwrap().to_owned();
+    let first = create(&member, json!({ "volume_type": "t" })).await;
+    member.volume_until(&first, "available").await;
+    let row = site.app().store.volume(&first).await.unwrap().unwrap();
+    member.delete(&format!("/volumes/{first}")).await.expect(202);
+    member.until_gone(&format!("/volumes/{first}")).await;
+    // a create, not yet committed
+    let mut tx = site.app().store.begin().await.unwrap();
+    tx.volume_type_name_kept(&type_id).await.unwrap().unwrap();
+    let new = NewVolume {
+        id: uuid(),
+        project_id: row.project_id,
+        user_id: row.user_id,
+        name: None,
+        description: None,
+        size_gib: 1,
+        volume_type_id: type_id.clone(),
+        availability_zone: row.availability_zone,
+        multiattach: false,
+        created_at: clock::now(),
+    };
+    tx.volume_insert(&new).await.unwrap();
+    let path = format!("/types/{type_id}");
+    let delete = meets(&database, async move { operator.delete(&path).await }).await;
+    tx.commit().await.unwrap();
+    assert!(delete.await.unwrap().fault(400).contains("still in use"));
+}
+
+/// A rename of a type, not yet committed.
+async fn renaming(site: &Site, type_id: &str, old: &str, new: &str) -> Tx {
+    let mut tx = site.app().store.begin().await.unwrap();
+    assert_eq!(tx.volume_type_locked(type_id).await.unwrap().as_deref(), Some(old));
+    assert!(tx.volume_type_update(type_id, Some(new), None, None, clock::now()).await.unwrap());
+    for resource in ["volumes", "gigabytes"] {
+        tx.quota_rename(&format!("{resource}_{old}"), &format!("{resource}_{new}")).await.unwrap();
+    }
+    tx
+}
+
+async fn no_drift(site: &Site) {
+    let mut tx = site.app().store.begin().await.unwrap();
+    tx.lock_quota().await.unwrap();
+    let counted = tx.count_quota().await.unwrap();
+    let found = tx.quota_check(&counted, is_counted, false).await.unwrap();
+    assert!(found.is_empty(), "the figures drifted: {found:?}");
+}
