@@ -39,6 +39,15 @@ fn the_example_file_is_a_usable_configuration() {
 }
 
 #[test]
+fn the_example_for_linux_nodes_is_a_usable_configuration() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("linux.toml");
+    fs::write(&file, include_str!("../../examples/linux.toml")).unwrap();
+    let out = command(home.path()).env("STOWAGE_NODE_TOKEN", "token").arg("--config").arg(file).arg("doctor").output().unwrap();
+    assert!(text(&out.stdout).contains("ok    configuration"), "{}", text(&out.stdout));
+}
+
+#[test]
 fn doctor_names_the_driver_file_that_is_missing() {
     let home = tempfile::tempdir().unwrap();
     let out = run(&home, "[[backend]]\nname = \"a\"\ndriver = \"vendor\"\n", &["doctor"]);

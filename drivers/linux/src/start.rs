@@ -1,0 +1,50 @@
+//! What is tried before a driver or a configuration goes into service.
+//!
+//! A fault of the configuration (an URL that is not granted, two pools on one node, another node than before) keeps it out.
+//! So does a back end of which no node works; if at least one does, the others are the report's business. It has seconds: a
+//! starting service waits five for all of a back end's opening, the first report included.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use stowage_driver_sdk::prelude::*;
+
+use crate::{
+    Linux,
+    node::Node,
+    report::{down_key, share},
+};
+
+/// For all nodes together.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+impl Linux {
+    pub fn start(&self, cx: &Context) -> Result<()> {
+        let nodes = &self.config.nodes;
+        let mut behind: BTreeMap<String, &str> = BTreeMap::new();
+        let mut failures = Vec::new();
+        for place in nodes {
+            let node = Node::new(cx, place).within(share(PATIENCE, nodes.len()));
+            match self.about(cx, &node) {
+                Ok(about) => {
+                    if let Some(other) = behind.insert(about.id, &place.pool) {
+                        let why =
+                            format!("`nodes`: the pools `{other}` and `{}` are the same node; its room would count twice", place.pool);
+                        return Err(DriverError::invalid(why));
+                    }
+                }
+                Err(e) if matches!(e.kind, ErrorKind::Unsupported | ErrorKind::Invalid) => return Err(e),
+                Err(e) => {
+                    cx.warn(format!("no service from pool `{}`: {}", place.pool, e.message));
+                    if e.kind == ErrorKind::Transient {
+                        let ttl = Duration::from_secs(60);
+                        cx.session().put(&down_key(&place.pool), &(cx.monotonic_ms(), e.message.clone()), Some(ttl))?;
+                    }
+                    failures.push(e);
+                }
+            }
+        }
+        // what must be repaired by hand comes before what may pass by itself
+        let worst = failures.iter().position(|e| e.kind != ErrorKind::Transient).unwrap_or(0);
+        if failures.len() < nodes.len() { Ok(()) } else { Err(failures.swap_remove(worst)) }
+    }
+}
