@@ -174,6 +174,75 @@ async fn failed_log_ins_are_limited_and_the_right_password_then_waits_too() {
     log_in(&app, Persona::Member, json!(null)).await.expect(201);
 }
 
+/// A log-in by name, with the name as it was made.
+fn by_name(name: &str, password: &str) -> serde_json::Value {
+    let user = json!({"name": name, "domain": {"name": "Default"}, "password": password});
+    json!({"auth": {"identity": {"methods": ["password"], "password": {"user": user}}}})
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn guesses_at_the_same_time_by_id_and_by_name_do_not_pass_the_limit_together() {
+    let app = TestApp::builder().backends([]).config(|c| c.identity.max_failed_logins = 3).start().await;
+    let admin = app.identity(Persona::Admin).await;
+    let (user, _) = member(&admin, "guessed").await;
+    let guesses = (0..40).map(|n| {
+        let (client, user) = (app.anonymous(Api::Identity), user.clone());
+        tokio::spawn(async move {
+            let body = if n % 2 == 0 { by_password(&user, "wrong", json!(null)) } else { by_name("guessed", "wrong") };
+            client.post("/auth/tokens", body).await.status.as_u16()
+        })
+    });
+    let mut checked = 0;
+    for guess in guesses.collect::<Vec<_>>() {
+        let status = guess.await.unwrap();
+        assert!([401, 429].contains(&status), "{status}");
+        checked += u32::from(status == 401);
+    }
+    assert_eq!(checked, 3, "a 401 is a guess that was checked");
+    for right in [by_password(&user, "secret", json!(null)), by_name("guessed", "secret")] {
+        app.anonymous(Api::Identity).post("/auth/tokens", right).await.fault(429);
+    }
+}
+
+#[tokio::test]
+async fn names_that_nobody_has_are_limited_as_those_of_users_are() {
+    let app = TestApp::builder().backends([]).config(|c| c.identity.max_failed_logins = 2).start().await;
+    let anonymous = app.anonymous(Api::Identity);
+    for nobody in [by_name("nobody", "x"), by_password("no-such-id", "x", json!(null))] {
+        for _ in 0..2 {
+            anonymous.post("/auth/tokens", nobody.clone()).await.expect(401);
+        }
+        anonymous.post("/auth/tokens", nobody).await.fault(429);
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_old_password_counts_as_a_failed_log_in() {
+    let app = TestApp::builder().backends([]).config(|c| c.identity.max_failed_logins = 2).start().await;
+    let admin = app.identity(Persona::Admin).await;
+    let (user, _) = member(&admin, "changing").await;
+    let own = with_token(&app, &app.anonymous(Api::Identity).post("/auth/tokens", by_password(&user, "secret", json!(null))).await);
+    let change = json!({"user": {"original_password": "wrong", "password": "newer"}});
+    for _ in 0..2 {
+        own.post(&format!("/users/{user}/password"), change.clone()).await.expect(401);
+    }
+    own.post(&format!("/users/{user}/password"), change).await.fault(429);
+    app.anonymous(Api::Identity).post("/auth/tokens", by_password(&user, "secret", json!(null))).await.fault(429);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn right_passwords_at_the_same_time_are_not_held_up() {
+    let app = TestApp::builder().backends([]).config(|c| c.identity.max_failed_logins = 2).start().await;
+    let login = app.personas().await.login(Persona::Member).clone();
+    let log_ins = (0..20).map(|_| {
+        let (client, login) = (app.anonymous(Api::Identity), login.clone());
+        tokio::spawn(async move { client.post("/auth/tokens", by_password(&login.user_id, &login.password, json!(null))).await })
+    });
+    for log_in in log_ins.collect::<Vec<_>>() {
+        log_in.await.unwrap().expect(201);
+    }
+}
+
 #[tokio::test]
 async fn successful_log_ins_are_not_limited() {
     let app = TestApp::builder().backends([]).config(|c| c.identity.max_failed_logins = 2).start().await;

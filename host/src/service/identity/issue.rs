@@ -98,18 +98,22 @@ impl Identity {
     }
 
     async fn by_password(&self, wanted: Ref, password: String, peer: Option<IpAddr>) -> Result<Proven> {
-        let key = match &wanted {
+        // tries of one user count together, by whatever name they come; those of nobody by what was written
+        let written = match &wanted {
             Ref::Id(id) => id.clone(),
             Ref::Name(name, DomainRef::Id(domain) | DomainRef::Name(domain)) => format!("{domain}/{name}").to_lowercase(),
         };
-        self.limiter.check(&key, peer)?;
         let user = self.find_user(wanted).await?;
+        let attempt = self.limiter.begin(user.as_ref().map_or(&written, |u| &u.id), peer).await?;
         let right = self.passwords.verify(password, user.as_ref().and_then(|u| u.password_hash.clone())).await?;
-        let Some(user) = user.filter(|u| right && u.enabled) else {
-            self.limiter.failed(&key, peer);
-            return Err(unauthenticated());
+        let user = match user.filter(|_| right) {
+            Some(user) if user.enabled && self.domain_is_enabled(&user.domain_id).await? => user,
+            _ => {
+                attempt.failed();
+                return Err(unauthenticated());
+            }
         };
-        self.limiter.succeeded(&key, peer);
+        attempt.succeeded();
         Ok(Proven { user, methods: "password".into(), expires_at: clock::now() + clock::micros(self.token_ttl), parent: None })
     }
 
@@ -121,18 +125,18 @@ impl Identity {
         Ok(Proven { user, methods: methods.join(","), expires_at: info.expires_at, parent: info.audit_ids.last().cloned() })
     }
 
-    /// The user, if the user's domain is enabled.
     async fn find_user(&self, wanted: Ref) -> Result<Option<UserRow>> {
-        let user = match wanted {
+        Ok(match wanted {
             Ref::Id(id) => self.store.user(&id).await?,
             Ref::Name(name, domain) => match self.domain_id(domain).await? {
                 Some(domain) => self.store.user_by_name(&domain, &name).await?,
                 None => None,
             },
-        };
-        let Some(user) = user else { return Ok(None) };
-        let enabled = self.store.domain(&user.domain_id).await?.is_some_and(|d| d.enabled);
-        Ok(Some(user).filter(|_| enabled))
+        })
+    }
+
+    async fn domain_is_enabled(&self, id: &str) -> Result<bool> {
+        Ok(self.store.domain(id).await?.is_some_and(|d| d.enabled))
     }
 
     async fn domain_id(&self, domain: DomainRef) -> Result<Option<String>> {
@@ -170,8 +174,7 @@ impl Identity {
             },
         };
         let Some(project) = project.filter(|p| p.enabled) else { return Ok(None) };
-        let enabled = self.store.domain(&project.domain_id).await?.is_some_and(|d| d.enabled);
-        Ok(enabled.then_some(Scope::Project(project.id)))
+        Ok(self.domain_is_enabled(&project.domain_id).await?.then_some(Scope::Project(project.id)))
     }
 }
 

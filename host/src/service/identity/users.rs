@@ -133,12 +133,13 @@ pub async fn change_password(
     valid_password(&new)?;
     app.policy.check(ctx, "identity:change_password", &owned(id))?;
     let identity = of(app)?;
-    identity.limiter.check(id, peer)?;
+    let attempt = identity.limiter.begin(id, peer).await?;
     let stored = app.store.user(id).await?.and_then(|u| u.password_hash);
     if !identity.passwords.verify(old, stored.clone()).await? {
-        identity.limiter.failed(id, peer);
+        attempt.failed();
         return Err(unauthenticated());
     }
+    attempt.succeeded();
     let hash = identity.passwords.hash(new).await?;
     let mut tx = identity.begin().await?;
     if !tx.replace_password(id, stored.as_deref().unwrap_or_default(), &hash).await? {
