@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU16, AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering},
     },
     time::Duration,
 };
@@ -18,8 +18,11 @@ use axum::{
 use http::StatusCode;
 use serde_json::{Value, json};
 use stowage::{
-    api::route::Api,
-    config::{Bind, IdentityMode, Secret},
+    api::{
+        dispatch::{self, Options},
+        route::Api,
+    },
+    config::{Bind, Config, IdentityMode, Secret},
 };
 use support::{Client, TestApp};
 
@@ -34,10 +37,16 @@ struct Play {
     fail_with: AtomicU16,
     /// The service's own token number that is accepted.
     own_token: AtomicU32,
+    /// Log-ins, or validations, get no answer.
+    logins_hang: AtomicBool,
+    validations_hang: AtomicBool,
 }
 
 async fn log_in(State(play): State<Arc<Play>>, Json(body): Json<Value>) -> Response {
     play.logins.fetch_add(1, Ordering::SeqCst);
+    if play.logins_hang.load(Ordering::SeqCst) {
+        std::future::pending::<()>().await;
+    }
     let user = &body["auth"]["identity"]["password"]["user"];
     if user["name"] != "stowage" || user["password"] != "service secret" {
         return StatusCode::UNAUTHORIZED.into_response();
@@ -48,6 +57,9 @@ async fn log_in(State(play): State<Arc<Play>>, Json(body): Json<Value>) -> Respo
 
 async fn validate(State(play): State<Arc<Play>>, headers: HeaderMap) -> Response {
     play.validations.fetch_add(1, Ordering::SeqCst);
+    if play.validations_hang.load(Ordering::SeqCst) {
+        std::future::pending::<()>().await;
+    }
     let text = |name: &str| headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default().to_owned();
     if text("x-auth-token") != format!("own-{}", play.own_token.load(Ordering::SeqCst)) {
         return StatusCode::UNAUTHORIZED.into_response();
@@ -76,15 +88,19 @@ async fn validate(State(play): State<Arc<Play>>, headers: HeaderMap) -> Response
 
 /// A service whose tokens are the fake Keystone's.
 async fn start() -> (TestApp, Arc<Play>) {
+    start_with(|_| {}).await
+}
+
+async fn start_with(change: impl FnOnce(&mut Config)) -> (TestApp, Arc<Play>) {
     let play = Arc::new(Play::default());
     let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/v3", socket.local_addr().unwrap());
     let router = Router::new().route("/v3/auth/tokens", get(validate).post(log_in)).with_state(Arc::clone(&play));
     tokio::spawn(async move { axum::serve(socket, router).await });
-    (at(&url).await, play)
+    (at(&url, change).await, play)
 }
 
-async fn at(url: &str) -> TestApp {
+async fn at(url: &str, change: impl FnOnce(&mut Config)) -> TestApp {
     let builder = TestApp::builder().backends([]).config(|c| {
         c.identity.mode = IdentityMode::Keystone;
         c.listen.identity = Bind::OFF;
@@ -93,6 +109,7 @@ async fn at(url: &str) -> TestApp {
         keystone.username = "stowage".into();
         keystone.password = Secret::literal("service secret");
         keystone.timeout = Duration::from_secs(5);
+        change(c);
     });
     builder.start().await
 }
@@ -141,7 +158,7 @@ async fn a_keystone_that_is_down_fails_or_talks_nonsense_is_503_and_never_access
     client(&app, "nonsense-token").get("/volumes").await.expect(503);
     client(&app, "member-token").get("/volumes").await.expect(200);
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let app = at(&format!("http://{free}/v3")).await;
+    let app = at(&format!("http://{free}/v3"), |_| {}).await;
     client(&app, "member-token").get("/volumes").await.expect(503);
 }
 
@@ -152,4 +169,52 @@ async fn the_services_own_token_is_fetched_again_when_keystone_forgot_it() {
     play.own_token.fetch_add(1, Ordering::SeqCst);
     client(&app, "admin-token").get("/volumes").await.expect(200);
     assert_eq!(play.logins.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_keystone_that_does_not_answer_is_503_for_all_who_ask_at_once() {
+    // the listener's deadline is 6 s: one log-in after another would make the later ones 504
+    let (app, play) = start_with(|c| {
+        c.identity.keystone.timeout = Duration::from_millis(500);
+        c.jobs.wait = Duration::from_secs(1);
+    })
+    .await;
+    for hangs in [&play.logins_hang, &play.validations_hang] {
+        hangs.store(true, Ordering::SeqCst);
+        let asks = (0..40).map(|n| {
+            let client = client(&app, &format!("token-{n}"));
+            async move { client.get("/volumes").await }
+        });
+        for answer in futures::future::join_all(asks).await {
+            assert_eq!(answer.expect(503)["serviceUnavailable"]["code"], 503);
+        }
+        hangs.store(false, Ordering::SeqCst);
+        client(&app, "member-token").get("/volumes").await.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn requests_that_need_the_services_own_token_share_one_log_in() {
+    let (app, play) = start().await;
+    let asks = (0..20).map(|n| {
+        let client = client(&app, &format!("token-{n}"));
+        async move { client.get("/volumes").await }
+    });
+    for answer in futures::future::join_all(asks).await {
+        answer.expect(401);
+    }
+    assert_eq!((play.logins.load(Ordering::SeqCst), play.validations.load(Ordering::SeqCst)), (1, 20));
+}
+
+#[tokio::test]
+async fn a_keystone_slower_than_the_listeners_deadline_is_503_too() {
+    let (app, play) = start_with(|c| c.identity.keystone.timeout = Duration::from_secs(60)).await;
+    play.validations_hang.store(true, Ordering::SeqCst);
+    let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", socket.local_addr().unwrap());
+    let options = Options { deadline: Duration::from_millis(400), ..Options::default() };
+    let router = dispatch::router(Arc::clone(app.app()), Api::Block, &stowage::api::routes(Api::Block), options);
+    tokio::spawn(async move { axum::serve(socket, router).await });
+    let answer = Client::new(Api::Block, url).with_token("member-token").get("/volumes").await;
+    assert_eq!(answer.expect(503)["serviceUnavailable"]["code"], 503);
 }

@@ -1,8 +1,9 @@
 //! Tokens of a real Keystone.
 //!
 //! A token is sent to Keystone once and its answer believed for at most five minutes (less if configured so). The service
-//! user's own token is fetched when it is needed and again when Keystone refuses it. When Keystone cannot be asked the
-//! request gets 503: never access, and never 401, which would make clients throw a good token away.
+//! user's own token is fetched when it is needed and again when Keystone refuses it; requests that need it at the same time
+//! share one log-in and its outcome. When Keystone cannot be asked, or does not answer within the configured time in all,
+//! the request gets 503: never access, and never 401, which would make clients throw a good token away.
 
 mod wire;
 
@@ -12,7 +13,6 @@ use futures::future::BoxFuture;
 use moka::future::Cache;
 use reqwest::{Certificate, StatusCode};
 use sha2::{Digest, Sha256};
-use tokio::sync::Mutex;
 
 use crate::{
     api::auth::TokenSource,
@@ -33,7 +33,7 @@ pub struct Keystone {
     config: KeystoneConfig,
     /// Answers by the token's digest: the token itself is not kept.
     known: Cache<[u8; 32], Arc<Known>>,
-    own_token: Mutex<Option<String>>,
+    own_token: Cache<(), String>,
 }
 
 struct Known {
@@ -46,6 +46,8 @@ struct Known {
 enum Trouble {
     #[error("no answer from Keystone")]
     Unreachable(#[source] reqwest::Error),
+    #[error("no answer from Keystone within {0:?}")]
+    TooSlow(Duration),
     #[error("Keystone answered {0}")]
     Status(StatusCode),
     #[error("Keystone's answer is not what a Keystone answers")]
@@ -54,6 +56,8 @@ enum Trouble {
     TooLarge,
     #[error("Keystone did not accept Stowage's own user ({0}): check identity.keystone in the configuration")]
     OwnLogin(StatusCode),
+    #[error("Stowage's own log-in failed")]
+    Shared(#[source] Arc<Trouble>),
 }
 
 /// Why the validator could not be made.
@@ -85,7 +89,7 @@ impl Keystone {
             http: http.build().map_err(KeystoneError::Client)?,
             known: Cache::builder().max_capacity(100_000).time_to_live(config.cache_ttl.min(TTL_MAX)).build(),
             config: config.clone(),
-            own_token: Mutex::default(),
+            own_token: Cache::builder().max_capacity(1).build(),
         })
     }
 
@@ -119,26 +123,23 @@ impl Keystone {
     }
 
     async fn own_token(&self) -> Result<String, Trouble> {
-        let mut own = self.own_token.lock().await;
-        if let Some(token) = &*own {
-            return Ok(token.clone());
-        }
+        self.own_token.try_get_with((), self.log_in()).await.map_err(Trouble::Shared)
+    }
+
+    async fn log_in(&self) -> Result<String, Trouble> {
         let login = wire::login(&self.config);
         let answer = self.http.post(self.url("/auth/tokens?nocatalog")).json(&login).send().await.map_err(Trouble::Unreachable)?;
         let token = answer.headers().get("x-subject-token").and_then(|v| v.to_str().ok()).map(str::to_owned);
         match token {
-            Some(token) if answer.status() == StatusCode::CREATED => {
-                *own = Some(token.clone());
-                Ok(token)
-            }
+            Some(token) if answer.status() == StatusCode::CREATED => Ok(token),
             _ => Err(Trouble::OwnLogin(answer.status())),
         }
     }
 
+    /// The next request logs in again, unless another one has done so meanwhile.
     async fn forget_own_token(&self, token: &str) {
-        let mut own = self.own_token.lock().await;
-        if own.as_deref() == Some(token) {
-            *own = None;
+        if self.own_token.get(&()).await.as_deref() == Some(token) {
+            self.own_token.invalidate(&()).await;
         }
     }
 }
@@ -147,7 +148,9 @@ impl TokenSource for Keystone {
     fn validate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Principal>> {
         Box::pin(async move {
             let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-            let known = self.known.try_get_with(digest, self.ask(token)).await;
+            // one limit over all that it takes: waiting for others' questions, the log-in, the question itself
+            let asking = tokio::time::timeout(self.config.timeout, self.known.try_get_with(digest, self.ask(token)));
+            let known = asking.await.map_err(|_| unavailable(Trouble::TooSlow(self.config.timeout)))?;
             let known = known.map_err(|e| Error::new(e.kind, e.message.clone()).with_source(e))?;
             if known.expires_at <= clock::now() {
                 return Err(refused());
