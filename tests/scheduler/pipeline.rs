@@ -171,6 +171,44 @@ fn the_filter_that_left_nobody_names_the_limit() {
     assert_eq!(rejected.iter().map(|r| r.1.as_str()).collect::<Vec<_>>(), ["AvailabilityZoneFilter", "CapacityFilter"]);
 }
 
+/// What the request asks is looked at first: among pools that fail for different reasons, the one that had everything asked
+/// names the limit, wherever it stands in the list.
+#[test]
+fn a_pool_that_has_all_that_is_asked_names_the_limit_before_one_that_has_not() {
+    let id = "7d5bfbfb-8d2f-4d9c-8f0e-0f6a5e1ad0aa".to_owned();
+    let request = PlacementRequest {
+        extra_specs: specs([("color", "gold")]),
+        availability_zone: Some("nova".into()),
+        hints: Hints { different_host: vec![id], ..Hints::default() },
+        exclude_pools: vec!["stowage@tried#p".into()],
+        ..volume("v", 10)
+    };
+    let gold = |name: &str| with_capabilities(row(name), capability("color", "gold"));
+    let apart = ["stowage@near".to_owned()];
+    let unfit = [
+        (row("stowage@kind#p"), Limit::Capabilities),
+        (PoolRow { availability_zone: "west".into(), ..gold("stowage@zone#p") }, Limit::AvailabilityZone),
+        (gold("stowage@near#p"), Limit::Hints),
+    ];
+    let fit = [
+        (PoolRow { free: Gib(1.0), ..gold("stowage@full#p") }, Limit::Capacity),
+        (PoolRow { up: false, ..gold("stowage@down#p") }, Limit::Service),
+        (gold("stowage@tried#p"), Limit::Attempted),
+    ];
+    for (bad, its) in &unfit {
+        assert_eq!(verdict_near(vec![bad.clone()], &request, &[], &apart).2, *its);
+        for (momentary, limit) in &fit {
+            for rows in [vec![bad.clone(), momentary.clone()], vec![momentary.clone(), bad.clone()]] {
+                let (left, rejected, found) = verdict_near(rows, &request, &[], &apart);
+                assert_eq!((left.len(), rejected.len(), found), (0, 2, *limit), "{} beside {}", momentary.name, bad.name);
+            }
+        }
+        // both at once: it would not fit with room, either
+        let both = PoolRow { free: Gib(1.0), ..bad.clone() };
+        assert_eq!(verdict_near(vec![both], &request, &[], &apart).2, *its);
+    }
+}
+
 #[test]
 fn the_pool_with_most_room_is_first_and_one_without_a_number_last() {
     let rows = vec![PoolRow { free: Unknown, ..row("stowage@u#p") }, PoolRow { free: Gib(10.0), ..row(A) }, row(B)];

@@ -1,5 +1,9 @@
 //! What rules a pool out. One filter a file; each sees the survivors of those before it, so a pool has one reason.
 //!
+//! What the request asks comes first, what changes by itself (up or down, room) last: so the last filter that left nobody
+//! is the true limit. A pool that fails for want of room had everything else, and a full pool of the right kind is not
+//! hidden by one of the wrong kind.
+//!
 //! Filters are pure: whatever needs the store (where hinted resources lie) is looked up before and stands in [`Context`].
 
 mod attempted;
@@ -69,24 +73,24 @@ pub fn pipeline(request: &PlacementRequest) -> Vec<&'static dyn Filter> {
         (BackendKind::Share, Operation::Extend) => vec![&restricted::Restricted, &service::Service, &capacity::Capacity],
         (BackendKind::Block, _) => vec![
             &restricted::Restricted,
-            &service::Service,
-            &attempted::Attempted,
             &availability_zone::AvailabilityZone,
-            &capacity::Capacity,
             &capabilities::Capabilities,
             &neighbours::SameBackend,
             &neighbours::DifferentBackend,
+            &attempted::Attempted,
+            &service::Service,
+            &capacity::Capacity,
         ],
         (BackendKind::Share, _) => vec![
             &restricted::Restricted,
-            &service::Service,
-            &attempted::Attempted,
             &availability_zone::AvailabilityZone,
             &several_subnets::SeveralSubnets,
-            &capacity::Capacity,
             &capabilities::Capabilities,
             &neighbours::SameBackend,
             &neighbours::DifferentBackend,
+            &attempted::Attempted,
+            &service::Service,
+            &capacity::Capacity,
         ],
     }
 }
