@@ -488,3 +488,32 @@ async fn of_many_reservations_at_once_of_an_ordinary_volume_one_succeeds() {
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 400, 400, 400, 400, 400, 400, 400]);
 }
+
+#[tokio::test]
+async fn a_connector_too_large_to_be_kept_is_refused_before_anything_happens() {
+    let site = Site::start().await;
+    let member = site.member().await.at("3.54");
+    let volume = site.volume().await;
+    let path = format!("/attachments/{}", reserve(&member, &volume, None).await);
+    let with = |key: &str, value: Value| {
+        let mut c = connector("c1");
+        c[key] = value;
+        c
+    };
+    let many: serde_json::Map<String, Value> = (0..12).map(|n| (format!("k{n}"), json!("x".repeat(4000)))).collect();
+    for c in [
+        with("initiator", json!("x".repeat(70_000))),
+        with("host", json!("x".repeat(4097))),
+        with("wwpns", json!(vec!["5001"; 600])),
+        with("other", Value::Object(many)),
+        with("other", json!([[[[[1]]]]])),
+    ] {
+        let refusal = member.put(&path, json!({ "attachment": { "connector": c } })).await.fault(400);
+        assert!(refusal.starts_with("Invalid input received: The connector "), "{refusal}");
+        let another = site.volume().await;
+        member.post("/attachments", json!({ "attachment": { "volume_uuid": another, "connector": c } })).await.fault(400);
+        assert_eq!(site.status(&another).await.0, "available");
+    }
+    assert_eq!((site.status(&volume).await.0.as_str(), site.array.count("connect")), ("reserved", 0));
+    connect(&member, path.rsplit('/').next().unwrap(), "c1").await.expect(200);
+}

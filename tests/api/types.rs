@@ -191,3 +191,15 @@ async fn types_are_paged() {
     }
     assert_eq!(seen, ["__DEFAULT__", "t0", "t1", "t2", "t3"]);
 }
+
+#[tokio::test]
+async fn a_type_has_a_bounded_number_of_extra_specs() {
+    let site = Site::start().await;
+    let operator = site.operator().await;
+    let specs = |from: usize, n: usize| (from..from + n).map(|i| (format!("k{i}"), json!("v"))).collect::<serde_json::Map<_, _>>();
+    assert!(operator.post("/types", named("many", json!({ "extra_specs": specs(0, 257) }))).await.fault(400).contains("at most 256"));
+    let made = operator.post("/types", named("many", json!({ "extra_specs": specs(0, 256) }))).await.expect(200);
+    let path = format!("/types/{}/extra_specs", made["volume_type"]["id"].as_str().unwrap());
+    operator.post(&path, json!({ "extra_specs": specs(0, 10) })).await.expect(200);
+    assert!(operator.post(&path, json!({ "extra_specs": specs(256, 1) })).await.fault(400).contains("at most 256"));
+}

@@ -470,3 +470,19 @@ async fn drift(site: &Site, repair: bool) -> Vec<stowage::quota::Drift> {
     tx.commit().await.unwrap();
     found
 }
+
+#[tokio::test]
+async fn scheduler_hints_are_bounded() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    let ask = |hints: Value| {
+        let (member, body) = (member.clone(), json!({ "volume": { "size": 1 }, "OS-SCH-HNT:scheduler_hints": hints }));
+        async move { member.post("/volumes", body).await }
+    };
+    for key in ["same_host", "different_host"] {
+        for bad in [json!(vec![uuid(); 129]), json!(vec![""; 30_000]), json!("x".repeat(256)), json!(["x".repeat(256)])] {
+            assert!(ask(json!({ key: bad })).await.fault(400).contains(key), "{key}");
+        }
+    }
+    ask(json!({ "different_host": vec![uuid(); 128], "query": "x".repeat(50_000) })).await.expect(202);
+}

@@ -59,6 +59,11 @@ pub struct Hints {
 }
 
 impl Hints {
+    /// The hints that count.
+    pub const KEYS: [&str; 2] = ["same_host", "different_host"];
+    /// Most ids of one hint.
+    pub const MOST: usize = 128;
+
     /// From `OS-SCH-HNT:scheduler_hints`: each hint is one id or a list of them; other hints are for filters we do not have.
     pub fn from_json(hints: &Value) -> Self {
         let ids = |key: &str| match hints.get(key) {

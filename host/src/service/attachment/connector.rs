@@ -1,9 +1,67 @@
 //! The `connector` a consumer sends: known members by type, everything else as text. Lenient, as upstream is: what a
-//! driver needs and does not find it refuses itself.
+//! driver needs and does not find it refuses itself. Only its size is bounded, since drivers and database keep it.
 
 use serde_json::{Map, Value};
 
-use crate::driver::types::Connector;
+use crate::{driver::types::Connector, error::Result, service::refusal};
+
+/// Bytes of one key or text.
+const MOST_TEXT: usize = 4 << 10;
+/// Bytes of all keys and texts together.
+const MOST_BYTES: usize = 32 << 10;
+/// Members and elements, at every depth.
+const MOST_VALUES: usize = 512;
+/// Objects and arrays inside one another.
+const MOST_DEPTH: usize = 4;
+
+/// Refuses what is too large to be kept.
+///
+/// # Errors
+/// 400, naming the limit.
+pub fn check(map: &Map<String, Value>) -> Result<()> {
+    let mut size = Size::default();
+    map.iter()
+        .try_for_each(|(key, value)| size.member(key, value, 1))
+        .map_err(|what| refusal::invalid_input(format!("The connector {what}.")))
+}
+
+#[derive(Default)]
+struct Size {
+    values: usize,
+    bytes: usize,
+}
+
+impl Size {
+    fn member(&mut self, key: &str, value: &Value, depth: usize) -> Result<(), String> {
+        self.text(key, key)?;
+        self.value(key, value, depth)
+    }
+    fn value(&mut self, key: &str, value: &Value, depth: usize) -> Result<(), String> {
+        self.values += 1;
+        if self.values > MOST_VALUES {
+            return Err(format!("has more than {MOST_VALUES} values"));
+        }
+        if depth > MOST_DEPTH {
+            return Err(format!("is nested deeper than {MOST_DEPTH} levels"));
+        }
+        match value {
+            Value::String(text) => self.text(key, text),
+            Value::Array(list) => list.iter().try_for_each(|v| self.value(key, v, depth + 1)),
+            Value::Object(map) => map.iter().try_for_each(|(k, v)| self.member(k, v, depth + 1)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+        }
+    }
+    fn text(&mut self, key: &str, text: &str) -> Result<(), String> {
+        self.bytes += text.len();
+        if text.len() > MOST_TEXT {
+            return Err(format!("has more than {MOST_TEXT} bytes in its member {key:.60?}"));
+        }
+        if self.bytes > MOST_BYTES {
+            return Err(format!("has more than {MOST_BYTES} bytes"));
+        }
+        Ok(())
+    }
+}
 
 /// The typed form. Members of an unexpected type count as absent or are kept as text.
 pub fn parse(map: &Map<String, Value>) -> Connector {
@@ -66,6 +124,25 @@ mod tests {
         assert_eq!(c.wwpns, ["1"]);
         assert_eq!(c.extra.get("do_local_attach").map(String::as_str), Some("false"));
         assert_eq!((mode(&map), host(&map)), (Some("ro"), "c1"));
+    }
+
+    fn refusal_of(value: Value) -> Option<String> {
+        let Value::Object(map) = value else { unreachable!() };
+        check(&map).err().map(|e| e.message.into_owned())
+    }
+
+    #[test]
+    fn the_limits_of_size_are_inclusive() {
+        assert_eq!(refusal_of(json!({ "host": "x".repeat(4096) })), None);
+        assert!(refusal_of(json!({ "host": "x".repeat(4097) })).unwrap().contains("4096 bytes in its member \"host\""));
+        assert!(refusal_of(json!({ "x".repeat(4097): 1 })).unwrap().contains("4096 bytes"));
+        let texts = |n: usize| (0..n).map(|i| (format!("{i}"), json!("x".repeat(4000)))).collect::<Map<_, _>>();
+        assert_eq!(refusal_of(Value::Object(texts(8))), None);
+        assert!(refusal_of(Value::Object(texts(9))).unwrap().contains("more than 32768 bytes"));
+        assert_eq!(refusal_of(json!({ "wwpns": vec!["5001"; 511] })), None);
+        assert!(refusal_of(json!({ "wwpns": vec!["5001"; 512] })).unwrap().contains("more than 512 values"));
+        assert_eq!(refusal_of(json!({ "a": [[[1]]] })), None);
+        assert!(refusal_of(json!({ "a": [[[[1]]]] })).unwrap().contains("deeper than 4"));
     }
 
     #[test]

@@ -38,6 +38,9 @@ pub struct CreateAttachment {
 /// 400 when the volume's state or type does not allow it, 404, 500 when the back end failed, 504.
 pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateAttachment) -> Result<AttachmentRow> {
     // validate
+    if let Some(given) = &ask.connector {
+        connector::check(given)?;
+    }
     let asked = ask.connector.as_ref().and_then(connector::mode);
     let mode = mode_of(ask.mode.as_deref(), asked).ok_or_else(|| refusal::invalid_input("Invalid attaching mode: use 'rw' or 'ro'."))?;
     // authorise

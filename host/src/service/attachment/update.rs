@@ -19,6 +19,7 @@ use crate::{
 /// 400 for a bad connector, 404, 409 (error state, duplicate connectors, another change under way), 500 when the back end
 /// failed, 504.
 pub async fn update(app: &Arc<App>, ctx: &RequestContext, id: &str, connector: Map<String, Value>) -> Result<AttachmentRow> {
+    connector::check(&connector)?;
     let attachment = super::load_for(app, ctx, id, "volume:attachment_update").await?;
     let stored = Some(attachment.mode.as_str()).filter(|m| *m != "null");
     let mode =

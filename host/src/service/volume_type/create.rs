@@ -28,6 +28,7 @@ pub struct CreateType {
 pub async fn create(app: &App, ctx: &RequestContext, ask: CreateType) -> Result<VolumeType> {
     app.policy.check(ctx, "volume_extension:type_create", &Target::own(ctx))?;
     super::check_specs(&ask.specs)?;
+    super::check_spec_count(ask.specs.len())?;
     super::check_cacheable(&ask.specs)?;
     let row = VolumeTypeRow {
         id: Uuid::new_v4().to_string(),

@@ -45,6 +45,7 @@ pub async fn put(app: &App, ctx: &RequestContext, type_id: &str, action: &str, s
     merged.retain(|(k, _)| !specs.iter().any(|(new, _)| new == k));
     merged.extend_from_slice(specs);
     super::check_cacheable(&merged)?;
+    super::check_spec_count(merged.len())?;
     tx.volume_type_specs_put(type_id, specs).await?;
     Ok(tx.commit().await?)
 }

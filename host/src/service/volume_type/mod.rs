@@ -67,6 +67,18 @@ pub fn readable_specs(t: &VolumeType, all: bool) -> Vec<(String, String)> {
     t.specs.iter().filter(|(k, _)| all || USER_VISIBLE_SPECS.contains(&k.as_str())).cloned().collect()
 }
 
+/// Most extra specs of one type: its driver is given them all with every call.
+const MAX_SPECS: usize = 256;
+
+fn check_spec_count(count: usize) -> Result<()> {
+    if count > MAX_SPECS {
+        return Err(refusal::invalid_input(format!(
+            "A volume type has at most {MAX_SPECS} extra specs; with these it would have {count}."
+        )));
+    }
+    Ok(())
+}
+
 /// Refuses keys outside the alphabet and values that could never match: they would only show when a volume is placed.
 fn check_specs(specs: &[(String, String)]) -> Result<()> {
     for (key, value) in specs {

@@ -1,5 +1,5 @@
 use http::StatusCode;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     api::{
@@ -12,6 +12,7 @@ use crate::{
         request::ApiRequest,
     },
     error::{Error, Result},
+    scheduler::Hints,
     service::{
         refusal,
         volume::{self, create::CreateVolume},
@@ -44,11 +45,6 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
     if req.ctx.microversion >= 53 {
         members.deny_unknown(&known)?;
     }
-    let hints = match body.get(HINTS) {
-        None | Some(Value::Null) => Value::Null,
-        Some(object @ Value::Object(_)) => object.clone(),
-        Some(_) => return Err(Error::invalid(format!("Invalid input for field/attribute {HINTS}. It is not of type 'object', 'null'"))),
-    };
     let ask = CreateVolume {
         size_gib: members.size("size")?,
         name: first(members.bounded("name")?, members.bounded("display_name")?),
@@ -56,12 +52,34 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
         volume_type: members.bounded("volume_type")?,
         availability_zone: members.bounded("availability_zone")?,
         metadata: members.metadata("metadata")?.unwrap_or_default(),
-        hints,
+        hints: hints(body.get(HINTS))?,
     };
     refuse_multiattach(&members)?;
     refuse_sources(&req, &members, &known).await?;
     let made = volume::create::create(&req.app, &req.ctx, ask).await?;
     views::volume::one(&req, StatusCode::ACCEPTED, Surface::Changed, &made)
+}
+
+/// The hints that count; others are for filters that are not here, and are not kept.
+fn hints(given: Option<&Value>) -> Result<Value> {
+    let all = match given {
+        None | Some(Value::Null) => return Ok(Value::Null),
+        Some(Value::Object(all)) => all,
+        Some(_) => return Err(Error::invalid(format!("Invalid input for field/attribute {HINTS}. It is not of type 'object', 'null'"))),
+    };
+    let mut kept = Map::new();
+    for key in Hints::KEYS {
+        let Some(value) = all.get(key) else { continue };
+        let ids = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+        if ids.len() > Hints::MOST || ids.iter().filter_map(Value::as_str).any(|id| id.len() > 255) {
+            return Err(Error::invalid(format!(
+                "Invalid input for field/attribute {HINTS}.{key}. At most {} ids of at most 255 characters are needed.",
+                Hints::MOST
+            )));
+        }
+        kept.insert(key.to_owned(), value.clone());
+    }
+    Ok(Value::Object(kept))
 }
 
 fn first(a: Option<String>, b: Option<String>) -> Option<String> {
