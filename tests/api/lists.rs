@@ -233,3 +233,35 @@ async fn pages_have_links_counts_and_limits() {
             && links[1]["href"].as_str().unwrap().ends_with(&format!("/{}/volumes/{id}", member.project_id))
     );
 }
+
+#[tokio::test]
+async fn the_operators_limit_bounds_every_list_and_is_its_size_when_none_is_asked() {
+    let site = Site::start_with(|c| c.block.osapi_max_limit = 3).await;
+    let (member, operator) = (site.member().await.at("3.71"), site.operator().await);
+    let rows = seed(&site, &member, 7).await;
+    for n in 0..4 {
+        operator.post("/types", json!({ "volume_type": { "name": format!("t{n}") } })).await.expect(200);
+    }
+    for (path, key) in [("/volumes", "volumes"), ("/volumes/detail", "volumes"), ("/types", "volume_types")] {
+        for query in ["", "?limit=3", "?limit=4", "?limit=1000", "?limit=999999999999999999999"] {
+            let page = member.get(&format!("{path}{query}")).await.expect(200);
+            assert_eq!(page[key].as_array().unwrap().len(), 3, "{path}{query}");
+            let links = if key == "volumes" { "volumes_links" } else { "volume_type_links" };
+            assert!(page[links][0]["href"].is_string(), "{path}{query}: there is more, and no link to it");
+        }
+        assert_eq!(member.get(&format!("{path}?limit=2")).await.expect(200)[key].as_array().unwrap().len(), 2, "{path}");
+    }
+    assert_eq!(walk(&member, &[], 1000, false).await, expected(&rows, &[]), "the links lead to all of them");
+}
+
+#[tokio::test]
+async fn the_limit_of_lists_is_read_at_each_request() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    seed(&site, &member, 5).await;
+    assert_eq!(ids(&member.get("/volumes").await.expect(200)).len(), 5);
+    let mut config = stowage::config::Config::clone(&site.app.app().config.get());
+    config.block.osapi_max_limit = 2;
+    site.app.app().config.replace(config);
+    assert_eq!(ids(&member.get("/volumes").await.expect(200)).len(), 2);
+}

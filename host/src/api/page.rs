@@ -5,14 +5,14 @@
 
 use serde_json::{Value, json};
 
-use super::request::ApiRequest;
+use super::{request::ApiRequest, route::Api};
 use crate::{
     error::{Error, Result},
     store::keyset::Order,
 };
 
-/// The most items of one answer (`osapi_max_limit`).
-pub const LIMIT_MAX: i64 = 1000;
+/// The most items of one answer where no setting says so.
+const LIMIT_MAX: i64 = 1000;
 const OFFSET_MAX: i64 = i32::MAX as i64;
 /// Query keys that are about the page, not about the items.
 pub const KEYS: [&str; 7] = ["limit", "marker", "offset", "sort", "sort_key", "sort_dir", "with_count"];
@@ -47,7 +47,7 @@ impl SortKey {
 /// Which part of a list is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// 0 to [`LIMIT_MAX`].
+    /// 0 to [`most`]; more than that is asked for in vain.
     pub limit: i64,
     /// The id of the last item seen.
     pub marker: Option<String>,
@@ -63,17 +63,17 @@ impl Page {
     /// # Errors
     /// [`Kind::Invalid`](crate::error::Kind::Invalid) for bad numbers, keys and directions.
     pub fn parse(req: &ApiRequest, keys: &[SortKey]) -> Result<Self> {
-        Self::from_query(&req.query, keys, req.ctx.microversion)
+        Self::from_query(&req.query, keys, req.ctx.microversion, most(req))
     }
 
-    /// As [`Page::parse`], from the query's pairs.
+    /// As [`Page::parse`], from the query's pairs; `most` is the largest page.
     ///
     /// # Errors
     /// As [`Page::parse`].
-    pub fn from_query(query: &[(String, String)], keys: &[SortKey], minor: u16) -> Result<Self> {
+    pub fn from_query(query: &[(String, String)], keys: &[SortKey], minor: u16, most: i64) -> Result<Self> {
         let value = |key: &str| query.iter().rev().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
         Ok(Self {
-            limit: limit(value("limit"))?,
+            limit: limit(value("limit"), most)?,
             marker: value("marker").filter(|m| !m.is_empty()).map(str::to_owned),
             offset: offset(value("offset"))?,
             order: order(value("sort"), value("sort_key"), value("sort_dir"), keys, minor)?,
@@ -92,12 +92,20 @@ impl Page {
     }
 }
 
-fn limit(text: Option<&str>) -> Result<i64> {
-    let Some(text) = text else { return Ok(LIMIT_MAX) };
+/// The most items of one answer of this API, and how many there are when the request names no limit.
+pub fn most(req: &ApiRequest) -> i64 {
+    match req.api {
+        Api::Block => i64::from(req.app.config.get().block.osapi_max_limit),
+        _ => LIMIT_MAX,
+    }
+}
+
+fn limit(text: Option<&str>, most: i64) -> Result<i64> {
+    let Some(text) = text else { return Ok(most) };
     match integer(text) {
         None => Err(Error::invalid("limit param must be an integer")),
         Some(n) if n < 0 => Err(Error::invalid("limit param must be positive")),
-        Some(n) => Ok(n.min(LIMIT_MAX)),
+        Some(n) => Ok(n.min(most)),
     }
 }
 
@@ -183,14 +191,14 @@ mod tests {
 
     fn parse(query: &str) -> Result<Page, String> {
         let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query).unwrap();
-        Page::from_query(&pairs, KEYS, 0).map_err(|e| e.message.into_owned())
+        Page::from_query(&pairs, KEYS, 0, 1000).map_err(|e| e.message.into_owned())
     }
     fn columns(query: &str) -> Vec<(&'static str, bool)> {
         parse(query).unwrap().order.iter().map(|o| (o.column, o.descending)).collect()
     }
 
     #[test]
-    fn the_default_is_the_newest_thousand() {
+    fn the_default_is_the_newest_and_as_many_as_there_may_be() {
         let page = parse("").unwrap();
         assert_eq!((page.limit, page.offset, page.marker), (1000, 0, None));
         assert_eq!(columns(""), [("created_at", true), ("id", true)]);

@@ -5,7 +5,7 @@ use super::render;
 use crate::{
     api::{
         block::paging,
-        page::{LIMIT_MAX, Page, SortKey},
+        page::{self, Page, SortKey},
         reply::Reply,
         request::ApiRequest,
     },
@@ -27,15 +27,15 @@ const KEYS: &[SortKey] = &[
 
 pub async fn list(req: ApiRequest) -> Result<Reply> {
     let mut filter = MessageFilter::default();
-    let mut page = None;
+    let mut asked = None;
     if req.ctx.microversion >= 5 {
-        page = Some(Page::parse(&req, KEYS)?);
+        asked = Some(Page::parse(&req, KEYS)?);
         read(&req, &mut filter)?;
     }
-    let marker = page.as_ref().and_then(|p| p.marker.as_deref());
-    let found = message::list(&req.app, &req.ctx, filter, marker, page.as_ref().map_or(LIMIT_MAX, |p| p.limit)).await?;
+    let marker = asked.as_ref().and_then(|p| p.marker.as_deref());
+    let found = message::list(&req.app, &req.ctx, filter, marker, asked.as_ref().map_or_else(|| page::most(&req), |p| p.limit)).await?;
     let mut shown = json!({ "messages": found.iter().map(|m| render(&req, m)).collect::<Vec<Value>>() });
-    if let Some(links) = page.and_then(|p| p.next_link(&req, "messages", found.len(), found.last().map(|m| m.id.as_str()))) {
+    if let Some(links) = asked.and_then(|p| p.next_link(&req, "messages", found.len(), found.last().map(|m| m.id.as_str()))) {
         shown["messages_links"] = links;
     }
     Reply::json(StatusCode::OK, &shown)
