@@ -19,7 +19,10 @@ use crate::{
     error::Kind,
     jobs::{JobContext, JobFault, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
-    service::{attachment::connector::parse, volume::follow},
+    service::{
+        attachment::connector::parse,
+        volume::{destroy::event_now, follow},
+    },
     store::sql::{
         attachments::{AttachmentRow, CONNECT, Connected},
         volumes::VolumeRow,
@@ -179,6 +182,7 @@ async fn connected(
         return gone(cx).await;
     }
     tx.volume_follow_attachments(&volume.id, clock::now()).await?;
+    event_now(&mut tx, "volume.attach.end", &volume.id, &cx.job.request_id).await?;
     cx.settle(tx, Ok(json!({ "attachment_id": attachment.id }))).await?;
     Ok(Outcome::Settled)
 }

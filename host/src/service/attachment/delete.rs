@@ -11,7 +11,7 @@ use crate::{
     context::RequestContext,
     domain::attachment::{AttachmentStatus, held_by_compute},
     error::{Error, Result},
-    service::{page::to_tombstone, refusal},
+    service::{page::to_tombstone, refusal, volume::destroy::event_now},
     store::{
         StoreResult, Tx,
         sql::{
@@ -53,6 +53,7 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<Ve
                 return Err(Error::conflict("The attachment is being changed by another request."));
             }
             tx.volume_follow_attachments(&volume.id, clock::now()).await?;
+            event_now(&mut tx, "volume.detach.start", &volume.id, &ctx.request_id).await?;
             tx.commit().await?;
             job
         }
@@ -62,7 +63,7 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<Ve
 }
 
 /// The row goes, the tombstone comes, and the volume shows what is left. The caller's transaction; `job` is the owner, if
-/// there is one.
+/// there is one: then a connection has ended, which is told; a reservation goes untold.
 pub async fn remove(tx: &mut Tx, attachment: &AttachmentRow, job: Option<&str>, request_id: &str) -> StoreResult<bool> {
     if tx.volume_locked(&attachment.volume_id).await?.is_none() || !tx.attachment_remove(&attachment.id, job).await? {
         return Ok(false);
@@ -78,5 +79,8 @@ pub async fn remove(tx: &mut Tx, attachment: &AttachmentRow, job: Option<&str>, 
     })
     .await?;
     tx.volume_follow_attachments(&attachment.volume_id, clock::now()).await?;
+    if job.is_some() {
+        event_now(tx, "volume.detach.end", &attachment.volume_id, request_id).await?;
+    }
     Ok(true)
 }

@@ -18,7 +18,7 @@ use crate::{
     error::{Error, Kind, Result},
     jobs::NewJob,
     policy::Target,
-    service::refusal,
+    service::{refusal, volume::destroy::event_now},
     store::{
         Tx,
         sql::{attachments::AttachmentRow, volumes::VolumeRow},
@@ -71,6 +71,7 @@ async fn begin_connect(
     if !tx.attachment_begin_connect(attachment_id, &from, &job_id, &connector, clock::now()).await? {
         return Err(Error::conflict("The attachment is being changed by another request."));
     }
+    event_now(tx, "volume.attach.start", &volume.id, &ctx.request_id).await?;
     Ok(job_id)
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::destroy::quota;
+use super::destroy::{event, quota};
 use crate::{
     app::App,
     clock,
@@ -87,6 +87,7 @@ async fn commit(
     tx.volume_metadata_put(&volume.id, &metadata).await?;
     tx.enqueue(&app.jobs, job(app, ctx, &volume.id, None, "volume.create", json!({ "hints": hints }))).await?;
     let row = tx.volume(&volume.id).await?.ok_or_else(|| Error::internal("the volume just inserted is not there"))?;
+    event(&mut tx, "volume.create.start", &row, &ctx.request_id).await?;
     tx.commit().await?;
     metadata.sort();
     Ok(Volume { row, metadata, attachments: Vec::new() })

@@ -29,7 +29,9 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool)
     let mut tx = app.store.begin().await?;
     // held from here on: nobody attaches it between the look at its attachments and the change
     let Some(volume) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+    let going = VolumeRow { status: VolumeStatus::Deleting.as_str().to_owned(), ..volume.clone() };
     if tx.volume_remove_unplaced(id).await? {
+        destroy::event(&mut tx, "volume.delete.start", &going, &ctx.request_id).await?;
         destroy::after_removal(&mut tx, &volume, &ctx.request_id).await?;
         return Ok(tx.commit().await?);
     }
@@ -38,6 +40,7 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool)
         tx.rollback().await?;
         return refusal_of(&volume, attached, force);
     }
+    destroy::event(&mut tx, "volume.delete.start", &going, &ctx.request_id).await?;
     let job = super::create::job(app, ctx, id, volume.backend(), "volume.delete", json!({}));
     tx.enqueue(&app.jobs, job).await?;
     Ok(tx.commit().await?)

@@ -70,6 +70,14 @@ pub async fn event(tx: &mut Tx, event_type: &str, volume: &VolumeRow, request_id
     .await
 }
 
+/// As [`event`], about the volume as this transaction has made it.
+pub async fn event_now(tx: &mut Tx, event_type: &str, volume_id: &str, request_id: &str) -> StoreResult<()> {
+    match tx.volume(volume_id).await? {
+        Some(volume) => event(tx, event_type, &volume, request_id).await,
+        None => Ok(()),
+    }
+}
+
 fn tombstone(volume: &VolumeRow, request_id: &str) -> Tombstone {
     Tombstone {
         kind: "volume",

@@ -6,7 +6,10 @@ use crate::{
     context::RequestContext,
     domain::volume::VolumeStatus,
     error::Result,
-    service::{refusal, volume::create::check_metadata_count},
+    service::{
+        refusal,
+        volume::{create::check_metadata_count, destroy::event},
+    },
     store::sql::volume_list::Volume,
 };
 
@@ -30,6 +33,7 @@ pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateVolume
     if row.status == VolumeStatus::Maintenance.as_str() {
         return Err(refusal::invalid_volume("The volume cannot be updated during maintenance."));
     }
+    event(&mut tx, "volume.update.start", &row, &ctx.request_id).await?;
     tx.volume_describe(id, ask.name.as_ref().map(Option::as_deref), ask.description.as_ref().map(Option::as_deref), clock::now()).await?;
     if let Some(metadata) = &ask.metadata {
         tx.volume_metadata_clear(id).await?;
@@ -37,6 +41,7 @@ pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateVolume
     }
     volume.metadata = tx.volume_metadata(id).await?;
     volume.row = tx.volume(id).await?.ok_or_else(|| refusal::volume_not_found(id))?;
+    event(&mut tx, "volume.update.end", &volume.row, &ctx.request_id).await?;
     tx.commit().await?;
     Ok(volume)
 }

@@ -1,0 +1,133 @@
+//! What the outbox tells: each state change, in order per volume, and nothing that did not happen.
+
+use std::{
+    fmt,
+    sync::{Mutex, Once},
+};
+
+use serde_json::{Value, json};
+use stowage::driver::ErrorKind;
+use support::wait;
+use tracing::field::{Field, Visit};
+use tracing_subscriber::{Layer, filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
+
+use crate::{
+    array::Fault,
+    site::{Site, attach, connect, create, detach, reserve},
+};
+
+/// What the log sink was given: (resource, event type, payload).
+static TOLD: Mutex<Vec<(String, String, Value)>> = Mutex::new(Vec::new());
+
+/// Listens where the log sink writes.
+struct Recorder;
+
+#[derive(Default)]
+struct Fields {
+    resource: String,
+    kind: String,
+    payload: String,
+}
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let text = format!("{value:?}");
+        match field.name() {
+            "resource_id" => self.resource = text,
+            "event_type" => self.kind = text,
+            "payload" => self.payload = text,
+            _ => {}
+        }
+    }
+}
+
+impl<S: tracing::Subscriber> Layer<S> for Recorder {
+    fn on_event(&self, event: &tracing::Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        TOLD.lock().unwrap().push((fields.resource, fields.kind, serde_json::from_str(&fields.payload).unwrap()));
+    }
+}
+
+async fn start() -> Site {
+    static LISTENING: Once = Once::new();
+    LISTENING.call_once(|| {
+        let events = filter_fn(|m| m.target() == "stowage::event");
+        tracing_subscriber::registry().with(Recorder.with_filter(events)).init();
+    });
+    Site::start().await
+}
+
+fn told(volume: &str) -> Vec<String> {
+    TOLD.lock().unwrap().iter().filter(|(id, ..)| id == volume).map(|(_, kind, _)| kind.clone()).collect()
+}
+
+fn payload(volume: &str, kind: &str) -> Value {
+    TOLD.lock().unwrap().iter().find(|(id, k, _)| id == volume && k == kind).unwrap().2.clone()
+}
+
+/// Everything told of a volume once `last` was.
+async fn until_told(volume: &str, last: &str) -> Vec<String> {
+    wait::until(&format!("{last} to be told"), || async { told(volume).iter().any(|k| k == last).then_some(()) }).await;
+    told(volume)
+}
+
+#[tokio::test]
+async fn a_volumes_life_is_told_in_its_order() {
+    let site = start().await;
+    let member = site.member().await;
+    let volume = site.volume().await;
+    member.put(&format!("/volumes/{volume}"), json!({ "volume": { "name": "named" } })).await.expect(200);
+    let attachment = attach(&member, &volume, "c1").await;
+    detach(&member, &attachment).await.expect(200);
+    member.delete(&format!("/volumes/{volume}")).await.expect(202);
+    let expected = [
+        "volume.create.start",
+        "volume.create.end",
+        "volume.update.start",
+        "volume.update.end",
+        "volume.attach.start",
+        "volume.attach.end",
+        "volume.detach.start",
+        "volume.detach.end",
+        "volume.delete.start",
+        "volume.delete.end",
+    ];
+    assert_eq!(until_told(&volume, "volume.delete.end").await, expected);
+    let of = |kind: &str, key: &str| payload(&volume, kind)[key].clone();
+    assert_eq!((of("volume.create.start", "status"), of("volume.create.end", "status")), (json!("creating"), json!("available")));
+    assert_eq!((of("volume.update.start", "display_name"), of("volume.update.end", "display_name")), (json!(null), json!("named")));
+    assert_eq!((of("volume.attach.end", "status"), of("volume.detach.start", "status")), (json!("attaching"), json!("detaching")));
+    assert_eq!((of("volume.detach.end", "status"), of("volume.delete.start", "status")), (json!("available"), json!("deleting")));
+    assert_eq!(
+        (of("volume.create.end", "tenant_id"), of("volume.create.end", "host"), of("volume.create.end", "size")),
+        (json!(member.project_id), json!("stowage@a#p1"), json!(1))
+    );
+}
+
+#[tokio::test]
+async fn a_create_that_fails_is_told_as_an_error_and_its_delete_as_any_other() {
+    let site = start().await;
+    let member = site.member().await;
+    site.array.fault("create", Fault::Refuse(ErrorKind::Invalid));
+    let refused = create(&member, json!({})).await;
+    member.until(&format!("/volumes/{refused}"), |a| a.body()["volume"]["status"] == "error").await;
+    member.delete(&format!("/volumes/{refused}")).await.expect(202);
+    let expected = ["volume.create.start", "volume.create.error", "volume.delete.start", "volume.delete.end"];
+    assert_eq!(until_told(&refused, "volume.delete.end").await, expected);
+}
+
+#[tokio::test]
+async fn what_was_refused_is_not_told() {
+    let site = start().await;
+    let member = site.member().await;
+    let volume = site.volume().await;
+    let reservation = reserve(&member, &volume, None).await;
+    assert_eq!(member.delete(&format!("/volumes/{volume}")).await.status, 400);
+    site.array.fault("connect", Fault::Refuse(ErrorKind::Unsupported));
+    assert_eq!(connect(&member, &reservation, "c1").await.status, 500);
+    detach(&member, &reservation).await.expect(200);
+    member.delete(&format!("/volumes/{volume}")).await.expect(202);
+    let expected = ["volume.create.start", "volume.create.end", "volume.attach.start", "volume.delete.start", "volume.delete.end"];
+    assert_eq!(until_told(&volume, "volume.delete.end").await, expected, "a begun attach, no end of it, no detach of a reservation");
+}
