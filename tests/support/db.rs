@@ -98,7 +98,7 @@ macro_rules! both_databases {
     ($($(#[$meta:meta])* async fn $name:ident($db:ident) $body:block)+) => { $(
         $(#[$meta])*
         mod $name {
-            #[allow(unused_imports)]
+            #[allow(unused_imports, reason = "a body may need nothing of its module; `expect` would fail where it does")]
             use super::*;
             async fn body($db: $crate::db::Db) $body
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

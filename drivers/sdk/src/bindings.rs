@@ -4,7 +4,7 @@
 //! One world an interface, so that a component exports what its author named and nothing else. Record types are made once,
 //! in `imports`, and shared.
 
-#![allow(unsafe_code, missing_docs, clippy::all, clippy::unwrap_used, clippy::pedantic)]
+#![allow(unsafe_code, missing_docs, clippy::all, clippy::pedantic, reason = "made by wit-bindgen")]
 
 pub mod imports {
     wit_bindgen::generate!({

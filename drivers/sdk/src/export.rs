@@ -12,7 +12,7 @@
 macro_rules! export {
     ($driver:ident $(: $($interface:ident),* $(,)?)?) => {
         #[cfg(target_arch = "wasm32")]
-        #[allow(unsafe_code, missing_docs, clippy::all, clippy::pedantic)]
+        #[allow(unsafe_code, missing_docs, clippy::all, clippy::pedantic, reason = "made by wit-bindgen")]
         const _: () = {
             type ExportedDriver = $crate::Glue<$driver>;
             $crate::bindings::lifecycle::export!(ExportedDriver with_types_in $crate::bindings::lifecycle);

@@ -56,7 +56,6 @@
 //!
 //! A driver's logic is tested natively, without WebAssembly, against [`mock::Host`].
 
-#[allow(missing_docs)]
 pub mod bindings;
 mod block;
 mod context;

@@ -2,17 +2,8 @@
 
 use std::collections::BTreeMap;
 
+pub use crate::store::sql::quota_count::Counted;
 use crate::store::{StoreResult, Tx};
-
-/// What the rows themselves add up to, for one (project, user, type, resource).
-#[derive(Debug, Clone, Default, PartialEq, Eq, sqlx::FromRow)]
-pub struct Counted {
-    pub project_id: String,
-    pub user_id: String,
-    pub type_id: String,
-    pub resource: String,
-    pub amount: i64,
-}
 
 /// A figure that differs from what it counts.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]

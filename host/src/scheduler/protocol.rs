@@ -9,9 +9,3 @@ pub fn spellings(protocol: &str) -> Vec<&str> {
         None => vec![protocol],
     }
 }
-
-/// Any kind of NVMe over fabrics (`NVMe-TCP` and `NVMe-RoCE`, too).
-pub fn is_nvme_of(protocol: &str) -> bool {
-    let p = protocol.to_ascii_lowercase();
-    p.starts_with("nvme-") || p.starts_with("nvmeof")
-}

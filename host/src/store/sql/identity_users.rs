@@ -72,10 +72,6 @@ impl Store {
         sql.push(" ORDER BY name, id");
         Ok(on_read!(self, p => bind_values!(sqlx::query_as(AssertSqlSafe(sql.text)), sql.values).fetch_all(p).await?))
     }
-    pub async fn user_count(&self) -> StoreResult<i64> {
-        let (n,): (i64,) = on_read!(self, p => sqlx::query_as("SELECT COUNT(*) FROM users").fetch_one(p).await?);
-        Ok(n)
-    }
 }
 
 impl Tx {

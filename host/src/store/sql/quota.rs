@@ -4,8 +4,8 @@
 //! configured one. Changes are made in the order of their keys, so that two transactions cannot wait for each other.
 
 use crate::{
-    quota::{Counted, QuotaDelta, QuotaError, UNLIMITED, Usage, defaults::DEFAULT_CLASS},
-    store::{Store, StoreResult, Tx, on_read, on_tx},
+    quota::{QuotaDelta, QuotaError, UNLIMITED, Usage, defaults::DEFAULT_CLASS},
+    store::{Store, StoreResult, Tx, on_read, on_tx, sql::quota_count::Counted},
 };
 
 /// The limit of (`$1`, `$2`, `$3`, `$4`) with the configured one as `$5`. A macro, because statements are constants.

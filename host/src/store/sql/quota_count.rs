@@ -1,9 +1,16 @@
 //! What usage rows should say: counted from the rows themselves, for the quota check.
 
-use crate::{
-    quota::Counted,
-    store::{StoreResult, Tx, on_tx},
-};
+use crate::store::{StoreResult, Tx, on_tx};
+
+/// A figure of one (project, user, type, resource): what its rows add up to, or what its usage row says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, sqlx::FromRow)]
+pub struct Counted {
+    pub project_id: String,
+    pub user_id: String,
+    pub type_id: String,
+    pub resource: String,
+    pub amount: i64,
+}
 
 /// Resources that [`Tx::count_quota`] counts; figures of others are not compared.
 pub fn is_counted(resource: &str) -> bool {
