@@ -1,14 +1,17 @@
 //! The APIs through HTTP, in process: the rules of every route, and the block API on an array of the tests' own.
 
+mod admin;
 mod array;
 mod at_once;
 mod attachments;
 mod bad_input;
+mod events;
 mod fields;
 mod hanging;
 mod lists;
 mod operators;
 mod protocol;
+mod scopes;
 mod site;
 mod types;
 mod volumes;

@@ -1,6 +1,6 @@
 //! The way of one HTTP request into a handler and back: the same for every API, driven by its route table.
 //!
-//! Order: request id, URL, body, token, project, microversion, route, media type, JSON, action, handler. Invariants: every
+//! Order: request id, URL, body, token, microversion, route, media type, JSON, action, project, handler. Invariants: every
 //! answer carries a request id; a handler's panic is this request's 500 and nobody else's; a handler runs in a task of its
 //! own, so a client that hangs up does not cut a commit in two; after the deadline the client gets 504 and the handler
 //! ends by itself. Bad input never reaches a handler as anything but a value it can parse.
@@ -25,14 +25,14 @@ use super::{
     microversion::{self, Spoken},
     reply::Reply,
     request::ApiRequest,
-    route::{Access, Api, Route},
+    route::{Access, Api, Route, TokenScope},
     target,
     tree::{Found, Tree},
 };
 use crate::{
     app::App,
     clock,
-    context::RequestContext,
+    context::{Principal, RequestContext},
     error::{Error, Kind},
 };
 
@@ -161,6 +161,7 @@ impl Dispatcher {
         if url.project.as_ref().is_some_and(|p| *p != ctx.principal.project_id) {
             return Err(Error::invalid("Malformed request url").into());
         }
+        check_scope(row, &ctx.principal)?;
         let query = target::query(&parts.uri).ok_or_else(|| Error::invalid("The query string is not valid UTF-8 text."))?;
         let host_url = target::host_url(self.options.public_url.as_deref(), &parts.uri, &parts.headers);
         let project = url.project.as_deref().map(|p| format!("/{p}")).unwrap_or_default();
@@ -205,7 +206,9 @@ impl Dispatcher {
     }
 
     async fn authenticate(&self, parts: &Parts, ctx: &mut RequestContext) -> Result<(), Refusal> {
-        let caller = auth::caller(&*self.app.tokens, &parts.headers).await?;
+        // what cannot be asked within its share of the deadline is unavailable: 503, and not the handler's 504
+        let asking = tokio::time::timeout(self.options.deadline * 3 / 4, auth::caller(&*self.app.tokens, &parts.headers));
+        let caller = asking.await.map_err(|_| Error::new(Kind::Unavailable, "The token could not be checked in time; try again."))??;
         let span = tracing::Span::current();
         span.record("project_id", &caller.principal.project_id);
         span.record("user_id", &caller.principal.user_id);
@@ -254,6 +257,21 @@ fn pick<'t>(found: &Found<'t, '_>, spoken: Spoken, body: &[u8]) -> Result<&'t Ro
         return Err(Error::invalid(format!("There is no such action: {shown}")));
     }
     named.find(alive).copied().ok_or_else(not_in_this_version)
+}
+
+/// Block and share resources are projects': a token for a domain or for nothing has no place there, one for the system only
+/// where the route says so. Without this check, what such a token makes would belong to a project without a name.
+fn check_scope(row: &Route, caller: &Principal) -> Result<(), Error> {
+    let free = row.access == Access::Public || !row.api.has_project_segment() || !caller.project_id.is_empty();
+    if free || (caller.system_scope && row.scope == TokenScope::ProjectOrSystem) {
+        return Ok(());
+    }
+    let found = match (caller.system_scope, caller.domain_id.is_empty()) {
+        (true, _) => "for the system",
+        (_, false) => "for a domain",
+        _ => "for nothing",
+    };
+    Err(Error::forbidden(format!("This needs a token for a project; the one given is {found}.")))
 }
 
 fn not_in_this_version() -> Error {

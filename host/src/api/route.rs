@@ -52,6 +52,16 @@ pub enum Access {
     Token,
 }
 
+/// What a token must be for, where the API's resources are projects' (block and share).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TokenScope {
+    /// A project: what the operation makes or finds is that project's.
+    Project,
+    /// A project, or the system: the operation is about the installation, or names its project itself.
+    ProjectOrSystem,
+}
+
 /// One operation: method, path and, for action URLs, the body's key.
 #[derive(Clone, Copy)]
 pub struct Route {
@@ -67,6 +77,8 @@ pub struct Route {
     /// Last minor microversion that has it; `u16::MAX` for no end.
     pub until: u16,
     pub access: Access,
+    /// Counts for block and share routes with [`Access::Token`].
+    pub scope: TokenScope,
     /// The policy action(s) the service asks, comma separated; empty for public routes.
     pub policy: &'static str,
     /// The status of success.
@@ -126,6 +138,7 @@ impl Route {
             since: 0,
             until: u16::MAX,
             access: Access::Token,
+            scope: TokenScope::Project,
             policy,
             success,
             summary,
@@ -149,6 +162,12 @@ impl Route {
     #[must_use]
     pub const fn public(mut self) -> Self {
         self.access = Access::Public;
+        self
+    }
+    /// A token for the system will do, too.
+    #[must_use]
+    pub const fn system_too(mut self) -> Self {
+        self.scope = TokenScope::ProjectOrSystem;
         self
     }
     /// The path counts from the listener's root.

@@ -4,6 +4,7 @@ use crate::{
     app::App,
     context::RequestContext,
     error::Result,
+    policy::Target,
     service::{
         page::{self, Page},
         refusal,
@@ -28,8 +29,9 @@ pub struct ListAttachments {
 }
 
 /// # Errors
-/// 404 for an unknown marker.
+/// 403 (upstream has no action of its own for this, so the one of the volumes counts), 404 for an unknown marker.
 pub async fn list(app: &App, ctx: &RequestContext, ask: ListAttachments) -> Result<Vec<AttachmentRow>> {
+    app.policy.check(ctx, "volume:get_all", &Target::own(ctx))?;
     let everywhere = ctx.is_admin() && ask.all_tenants;
     let after = match ask.page.marker.as_deref() {
         Some(marker) => Some(marker_values(app, ctx, marker, &ask.page).await?),

@@ -29,11 +29,14 @@ pub const ROUTES: &[Route] = &[
         ("attachment.connector", "object", "where it shall be connected; without it the volume is only reserved"),
         ("attachment.mode", "string", "rw or ro, from 3.54"),
     ]),
-    Route::new(Api::Block, Verb::Get, "/attachments", "", 200, "List attachments", handler!(list::summaries)).since(27).query(LIST_QUERY),
-    Route::new(Api::Block, Verb::Get, "/attachments/detail", "", 200, "List attachments in full", handler!(list::details))
+    Route::new(Api::Block, Verb::Get, "/attachments", "volume:get_all", 200, "List attachments", handler!(list::summaries))
         .since(27)
         .query(LIST_QUERY),
-    Route::new(Api::Block, Verb::Get, "/attachments/{attachment_id}", "", 200, "Show an attachment", handler!(show::show)).since(27),
+    Route::new(Api::Block, Verb::Get, "/attachments/detail", "volume:get_all", 200, "List attachments in full", handler!(list::details))
+        .since(27)
+        .query(LIST_QUERY),
+    Route::new(Api::Block, Verb::Get, "/attachments/{attachment_id}", "volume:get", 200, "Show an attachment", handler!(show::show))
+        .since(27),
     Route::new(Api::Block, Verb::Put, "/attachments/{attachment_id}", "volume:attachment_update", 200, "Connect", handler!(update::update))
         .since(27)
         .body(&[("attachment.connector", "object", "where it shall be connected")]),

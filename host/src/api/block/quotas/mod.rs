@@ -14,13 +14,15 @@ const CLASS: &str = "/os-quota-class-sets/{class}";
 const SHOW: &str = "volume_extension:quotas:show";
 
 pub const ROUTES: &[Route] = &[
-    Route::new(Api::Block, Verb::Get, SET, SHOW, 200, "Show a project's limits", handler!(sets::show)).query(&[(
+    Route::new(Api::Block, Verb::Get, SET, SHOW, 200, "Show a project's limits", handler!(sets::show)).system_too().query(&[(
         "usage",
         "boolean",
         "with what is used",
     )]),
-    Route::new(Api::Block, Verb::Get, "/os-quota-sets/{project}/defaults", SHOW, 200, "Show the default limits", handler!(sets::defaults)),
+    Route::new(Api::Block, Verb::Get, "/os-quota-sets/{project}/defaults", SHOW, 200, "Show the default limits", handler!(sets::defaults))
+        .system_too(),
     Route::new(Api::Block, Verb::Put, SET, "volume_extension:quotas:update", 200, "Set a project's limits", handler!(sets::update))
+        .system_too()
         .body(&[("quota_set", "object", "resource: limit, -1 for none")]),
     Route::new(
         Api::Block,
@@ -30,8 +32,10 @@ pub const ROUTES: &[Route] = &[
         200,
         "Give a project the default limits",
         handler!(sets::delete),
-    ),
-    Route::new(Api::Block, Verb::Get, CLASS, "volume_extension:quota_classes:get", 200, "Show a class's limits", handler!(classes::show)),
+    )
+    .system_too(),
+    Route::new(Api::Block, Verb::Get, CLASS, "volume_extension:quota_classes:get", 200, "Show a class's limits", handler!(classes::show))
+        .system_too(),
     Route::new(
         Api::Block,
         Verb::Put,
@@ -41,6 +45,7 @@ pub const ROUTES: &[Route] = &[
         "Set a class's limits",
         handler!(classes::update),
     )
+    .system_too()
     .body(&[("quota_class_set", "object", "resource: limit, -1 for none")]),
     Route::new(
         Api::Block,

@@ -19,6 +19,7 @@ pub const ROUTES: &[Route] = &[
         "List the pools that volumes are placed in",
         handler!(pools::pools),
     )
+    .system_too()
     .query(&[
         ("detail", "boolean", "with what the driver reported"),
         ("name", "string", "filter, from 3.28"),
@@ -32,6 +33,7 @@ pub const ROUTES: &[Route] = &[
         200,
         "Show what a back end can do",
         handler!(capabilities::show),
-    ),
-    Route::new(Api::Block, Verb::Get, "/os-availability-zone", "", 200, "List availability zones", handler!(zones::list)),
+    )
+    .system_too(),
+    Route::new(Api::Block, Verb::Get, "/os-availability-zone", "", 200, "List availability zones", handler!(zones::list)).system_too(),
 ];

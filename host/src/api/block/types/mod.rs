@@ -17,14 +17,17 @@ const SPECS: &str = "/types/{type_id}/extra_specs";
 const SPEC: &str = "/types/{type_id}/extra_specs/{key}";
 
 pub const ROUTES: &[Route] = &[
-    Route::new(Api::Block, Verb::Get, "/types", "volume_extension:type_get_all", 200, "List volume types", handler!(list::list)).query(&[
-        ("limit", "integer", "at most this many"),
-        ("marker", "string", "begin after the type with this id"),
-        ("sort", "string", "key[:direction],..."),
-        ("is_public", "boolean", "for an admin: true, false or None for all"),
-        ("extra_specs", "string", "filter: {'key': 'value'}, from 3.52"),
-    ]),
+    Route::new(Api::Block, Verb::Get, "/types", "volume_extension:type_get_all", 200, "List volume types", handler!(list::list))
+        .system_too()
+        .query(&[
+            ("limit", "integer", "at most this many"),
+            ("marker", "string", "begin after the type with this id"),
+            ("sort", "string", "key[:direction],..."),
+            ("is_public", "boolean", "for an admin: true, false or None for all"),
+            ("extra_specs", "string", "filter: {'key': 'value'}, from 3.52"),
+        ]),
     Route::new(Api::Block, Verb::Post, "/types", "volume_extension:type_create", 200, "Create a volume type", handler!(create::create))
+        .system_too()
         .body(&[
             ("volume_type.name", "string", "1 to 255 characters, unique"),
             ("volume_type.description", "string", "at most 255 characters"),
@@ -39,7 +42,8 @@ pub const ROUTES: &[Route] = &[
         200,
         "Show a volume type; the id may be `default`",
         handler!(show::show),
-    ),
+    )
+    .system_too(),
     Route::new(
         Api::Block,
         Verb::Put,
@@ -49,6 +53,7 @@ pub const ROUTES: &[Route] = &[
         "Change a volume type",
         handler!(update::update),
     )
+    .system_too()
     .body(&[
         ("volume_type.name", "string", "unique"),
         ("volume_type.description", "string", "at most 255 characters"),
@@ -62,7 +67,8 @@ pub const ROUTES: &[Route] = &[
         202,
         "Delete a volume type that no volume has",
         handler!(delete::delete),
-    ),
+    )
+    .system_too(),
     Route::new(
         Api::Block,
         Verb::Get,
@@ -71,7 +77,8 @@ pub const ROUTES: &[Route] = &[
         200,
         "Show a type's extra specs",
         handler!(extra_specs::all),
-    ),
+    )
+    .system_too(),
     Route::new(
         Api::Block,
         Verb::Post,
@@ -81,6 +88,7 @@ pub const ROUTES: &[Route] = &[
         "Add extra specs",
         handler!(extra_specs::merge),
     )
+    .system_too()
     .body(&[("extra_specs", "object", "pairs of text")]),
     Route::new(
         Api::Block,
@@ -90,7 +98,8 @@ pub const ROUTES: &[Route] = &[
         200,
         "Show one extra spec",
         handler!(extra_specs::one),
-    ),
+    )
+    .system_too(),
     Route::new(
         Api::Block,
         Verb::Put,
@@ -100,6 +109,7 @@ pub const ROUTES: &[Route] = &[
         "Set one extra spec",
         handler!(extra_specs::put),
     )
+    .system_too()
     .body(&[("{key}", "string", "the body is the bare pair; its key is the URL's")]),
     Route::new(
         Api::Block,
@@ -109,7 +119,8 @@ pub const ROUTES: &[Route] = &[
         202,
         "Remove one extra spec",
         handler!(extra_specs::remove),
-    ),
+    )
+    .system_too(),
     Route::new(
         Api::Block,
         Verb::Post,
@@ -119,6 +130,7 @@ pub const ROUTES: &[Route] = &[
         "Give a private type to a project",
         handler!(access::add),
     )
+    .system_too()
     .action("addProjectAccess")
     .body(&[("project", "string", "the project's id")]),
     Route::new(
@@ -130,6 +142,7 @@ pub const ROUTES: &[Route] = &[
         "Take a private type from a project",
         handler!(access::remove),
     )
+    .system_too()
     .action("removeProjectAccess")
     .body(&[("project", "string", "the project's id")]),
     Route::new(
@@ -140,5 +153,6 @@ pub const ROUTES: &[Route] = &[
         200,
         "List the projects that have a private type",
         handler!(access::list),
-    ),
+    )
+    .system_too(),
 ];
