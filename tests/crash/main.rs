@@ -6,5 +6,6 @@
 
 mod kill;
 mod lost_answer;
+mod next_send;
 mod paused_worker;
 mod world;

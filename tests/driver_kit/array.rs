@@ -7,7 +7,6 @@ use support::{
     lab::{Lab, call},
     wait::PATIENCE,
 };
-use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 fn volume() -> Volume {
@@ -55,7 +54,7 @@ async fn a_late_call_of_an_older_generation_changes_nothing() {
     let (_lab, backend) = on(&array).await;
     let v = volume();
     let volumes = backend.need_volumes().unwrap();
-    let generation = |n| Call::new("c", n, "req-x", PATIENCE, CancellationToken::new());
+    let generation = |n| Call::new("c", n, "req-x", PATIENCE, stowage::jobs::Lease::unbounded());
     volumes.create(&generation(2), &v).await.unwrap();
     volumes.delete(&generation(2), &v).await.unwrap();
     assert!(volumes.create(&generation(1), &v).await.is_err());

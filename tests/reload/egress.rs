@@ -61,7 +61,7 @@ async fn a_call_whose_lease_is_gone_sends_nothing() {
     let bench = Bench::new(&[("memory", memory())], &[with_array(array.url(), &[&authority(&array)])]).await;
     let before = array.control.calls().await.unwrap().len();
     let lost = call("v");
-    lost.lease.cancel();
+    lost.lease.lose();
     let error = bench.backend("one").need_volumes().unwrap().create(&lost, &volume("v")).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::LeaseLost);
     assert_eq!(array.control.calls().await.unwrap().len(), before);

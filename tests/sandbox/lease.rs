@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use serde_json::json;
-use stowage::driver::{Call, ErrorKind};
-use tokio_util::sync::CancellationToken;
+use stowage::{
+    driver::{Call, ErrorKind},
+    jobs::Lease,
+};
 
 use crate::{objects::volume, rig::Rig};
 
@@ -12,8 +14,8 @@ use crate::{objects::volume, rig::Rig};
 async fn without_the_lease_no_call_begins() {
     let rig = Rig::new().await;
     let backend = rig.memory("m", json!({})).await;
-    let lease = CancellationToken::new();
-    lease.cancel();
+    let lease = Lease::unbounded();
+    lease.lose();
     let call = Call::new("op", 1, "req", Duration::from_secs(60), lease);
     let failure = backend.need_volumes().unwrap().create(&call, &volume(1)).await.unwrap_err();
     assert_eq!(failure.kind, ErrorKind::LeaseLost);
@@ -23,7 +25,7 @@ async fn without_the_lease_no_call_begins() {
 async fn a_lease_lost_while_the_driver_computes_ends_the_call() {
     let rig = Rig::new().await;
     let backend = rig.try_open("h", "hostile", json!({ "mode": "loop" }), Default::default()).await.unwrap();
-    let lease = CancellationToken::new();
+    let lease = Lease::unbounded();
     let call = Call::new("op", 1, "req", Duration::from_secs(60), lease.clone());
     let running = tokio::spawn({
         let backend = backend.clone();
@@ -32,6 +34,6 @@ async fn a_lease_lost_while_the_driver_computes_ends_the_call() {
     while backend.gate.in_flight() == 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    lease.cancel();
+    lease.lose();
     assert_eq!(running.await.unwrap().unwrap_err().kind, ErrorKind::LeaseLost);
 }

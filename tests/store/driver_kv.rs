@@ -7,7 +7,6 @@ use stowage::{
     wasm::host_fn::kv::{Kv, KvError, KvSwap},
 };
 use support::both_databases;
-use tokio_util::sync::CancellationToken;
 
 const ROOM: i64 = 1 << 20;
 
@@ -118,7 +117,7 @@ both_databases! {
 
     async fn a_driver_meets_its_limits_as_typed_errors(db) {
         let kv = Kv::new(db.store.driver_db().await.unwrap(), "a", 200_000);
-        let lease = CancellationToken::new();
+        let lease = stowage::jobs::Lease::unbounded();
         assert!(matches!(kv.put(&lease, "", b"x").await, Err(KvError::InvalidKey)));
         assert!(matches!(kv.put(&lease, "caf\u{e9}", b"x").await, Err(KvError::InvalidKey)));
         assert!(matches!(kv.put(&lease, "k", &vec![0; (64 << 10) + 1]).await, Err(KvError::TooLarge(65_536))));
@@ -129,7 +128,9 @@ both_databases! {
         let version = kv.get("1").await.unwrap().unwrap().version;
         assert!(matches!(kv.compare_and_swap(&lease, "1", None, b"x").await.unwrap(), KvSwap::Differs(Some(_))));
         assert!(matches!(kv.compare_and_swap(&lease, "1", Some(version), b"x").await.unwrap(), KvSwap::Swapped(_)));
-        lease.cancel();
+        let passed = stowage::jobs::Lease::new("w".into(), Some(std::time::Instant::now()));
+        assert!(matches!(kv.put(&passed, "1", b"y").await, Err(KvError::NotOwner)));
+        lease.lose();
         assert!(matches!(kv.put(&lease, "1", b"y").await, Err(KvError::NotOwner)));
         assert!(matches!(kv.delete(&lease, "1", None).await, Err(KvError::NotOwner)));
         assert_eq!(kv.get("1").await.unwrap().unwrap().value, b"x");

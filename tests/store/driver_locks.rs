@@ -8,12 +8,11 @@ use stowage::{
 };
 use support::{both_databases, wait};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 const LONG: i64 = 60_000_000;
 
 fn locks(db: &DriverDb, owner: &str) -> CallLocks {
-    CallLocks::new(db.clone(), "a", owner, CancellationToken::new())
+    CallLocks::new(db.clone(), "a", owner, stowage::jobs::Lease::unbounded())
 }
 
 fn later() -> Instant {
@@ -72,7 +71,7 @@ both_databases! {
 
     async fn a_call_meets_its_limits_as_typed_errors(db) {
         let db = db.store.driver_db().await.unwrap();
-        let lease = CancellationToken::new();
+        let lease = stowage::jobs::Lease::unbounded();
         let call = CallLocks::new(db.clone(), "a", "one", lease.clone());
         assert!(matches!(call.acquire("", Duration::ZERO, later()).await, Err(LockError::InvalidName)));
         for n in 0..16 {
@@ -82,7 +81,10 @@ both_databases! {
         assert!(matches!(call.acquire("16", Duration::ZERO, later()).await, Err(LockError::TooMany)));
         call.release("0").await;
         call.acquire("16", Duration::ZERO, later()).await.unwrap();
-        lease.cancel();
+        let passed = stowage::jobs::Lease::new("w".into(), Some(std::time::Instant::now()));
+        let late = CallLocks::new(db.clone(), "a", "late", passed);
+        assert!(matches!(late.acquire("late", Duration::ZERO, later()).await, Err(LockError::NotOwner)));
+        lease.lose();
         assert!(matches!(call.acquire("17", Duration::ZERO, later()).await, Err(LockError::NotOwner)));
     }
 }

@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 use stowage::{
     config::BackendConfig,
     driver::{Backend, Call, DriverResult, LoadError, Loader as _},
+    jobs::Lease,
     wasm::{
         compile::Compiler,
         host_fn::progress::ProgressBoard,
         load::{LoaderOptions, WasmLoader},
     },
 };
-use tokio_util::sync::CancellationToken;
 
 use crate::{db::Db, drivers};
 
@@ -75,5 +75,5 @@ pub fn call(operation: &str) -> Call {
 #[must_use]
 pub fn call_within(operation: &str, budget: Duration) -> Call {
     let request = format!("req-{}", uuid::Uuid::new_v4());
-    Call::new(operation, 1, request, budget, CancellationToken::new())
+    Call::new(operation, 1, request, budget, Lease::unbounded())
 }

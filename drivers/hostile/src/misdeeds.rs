@@ -23,6 +23,8 @@ pub enum Mode {
     LogFlood,
     /// Sends a request to the option `url`, and reports what became of it.
     Http,
+    /// Sends a request to the option `url` every 20 ms for a minute, whatever it hears.
+    Chatter,
     /// Fills its durable store.
     KvFlood,
     /// Fills the session store.
@@ -49,7 +51,7 @@ pub enum Mode {
     ForeverPending,
 }
 
-const MODES: [(&str, Mode); 21] = [
+const MODES: [(&str, Mode); 22] = [
     ("none", Mode::None),
     ("loop", Mode::Loop),
     ("memory", Mode::Memory),
@@ -59,6 +61,7 @@ const MODES: [(&str, Mode); 21] = [
     ("sleep", Mode::Sleep),
     ("log-flood", Mode::LogFlood),
     ("http", Mode::Http),
+    ("chatter", Mode::Chatter),
     ("kv-flood", Mode::KvFlood),
     ("session-flood", Mode::SessionFlood),
     ("lock-flood", Mode::LockFlood),
@@ -99,6 +102,7 @@ impl Mode {
             Self::Sleep => oversleep(cx),
             Self::LogFlood => flood_log(cx),
             Self::Http => request(cx, url),
+            Self::Chatter => chatter(cx, url),
             Self::KvFlood => flood_kv(cx),
             Self::SessionFlood => flood_session(cx),
             Self::LockFlood => flood_locks(cx),
@@ -160,6 +164,15 @@ fn request(cx: &Context, url: &str) -> Result<()> {
     let answer = cx.http().get(url).send()?;
     let said = String::from_utf8_lossy(&answer.body[..answer.body.len().min(100)]).into_owned();
     Err(DriverError::internal(format!("reached {url}: {} {said}", answer.status)))
+}
+
+fn chatter(cx: &Context, url: &str) -> Result<()> {
+    for _ in 0..3_000 {
+        // Neither an error nor being woken early is taken as a hint.
+        let _ = cx.http().identified().get(url).send();
+        let _ = cx.sleep(Duration::from_millis(20));
+    }
+    Ok(())
 }
 
 fn flood_kv(cx: &Context) -> Result<()> {

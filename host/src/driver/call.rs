@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tokio_util::sync::CancellationToken;
+use crate::jobs::Lease;
 
 /// What travels with every driver call. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -16,18 +16,12 @@ pub struct Call {
     pub request_id: String,
     /// The call is ended at this moment, answer or not. The back end's own time limit may end it earlier.
     pub deadline: Instant,
-    /// Cancelled when this process no longer owns the work: from then on the host sends nothing for it.
-    pub lease: CancellationToken,
+    /// Once this process no longer owns the work, the host sends nothing more for it.
+    pub lease: Lease,
 }
 
 impl Call {
-    pub fn new(
-        operation_id: impl Into<String>,
-        generation: u64,
-        request_id: impl Into<String>,
-        budget: Duration,
-        lease: CancellationToken,
-    ) -> Self {
+    pub fn new(operation_id: impl Into<String>, generation: u64, request_id: impl Into<String>, budget: Duration, lease: Lease) -> Self {
         let now = Instant::now();
         // an absurd budget is a year, not an overflow
         let deadline = now.checked_add(budget).unwrap_or_else(|| now + Duration::from_secs(365 * 86_400));
@@ -37,7 +31,7 @@ impl Call {
     /// A call of the host's own (statistics, loading) that belongs to no request and no lease.
     pub fn internal(operation_id: impl Into<String>, budget: Duration) -> Self {
         let request_id = format!("req-{}", uuid::Uuid::new_v4());
-        Self::new(operation_id, 0, request_id, budget, CancellationToken::new())
+        Self::new(operation_id, 0, request_id, budget, Lease::unbounded())
     }
 
     pub fn remaining(&self) -> Duration {

@@ -9,7 +9,6 @@ use std::{
 };
 
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use super::{Job, JobResult, Jobs, Lease, Outcome, TaskError, lanes::Slot};
 use crate::{
@@ -21,9 +20,8 @@ use crate::{
 pub struct JobContext<A = App> {
     pub app: Arc<A>,
     pub job: Job,
-    /// Cancelled when the worker's lease was lost: outgoing calls are refused from then on.
-    pub lease: CancellationToken,
-    pub(super) held: Lease,
+    /// Once it is lost or its time has passed, outgoing calls are refused.
+    pub lease: Lease,
     pub(super) jobs: Jobs,
     pub(super) settled: Arc<AtomicBool>,
     pub(super) slot: Arc<Slot>,
@@ -35,7 +33,6 @@ impl<A> Clone for JobContext<A> {
             app: Arc::clone(&self.app),
             job: self.job.clone(),
             lease: self.lease.clone(),
-            held: self.held.clone(),
             jobs: self.jobs.clone(),
             settled: Arc::clone(&self.settled),
             slot: Arc::clone(&self.slot),
@@ -46,7 +43,7 @@ impl<A> Clone for JobContext<A> {
 impl<A> JobContext<A> {
     /// The lease itself: [`Lease::is_held`] answers without delay after the process was stopped.
     pub fn worker_lease(&self) -> &Lease {
-        &self.held
+        &self.lease
     }
 
     /// The queue the job came from, for follow-up jobs.
@@ -75,7 +72,7 @@ impl<A> JobContext<A> {
     /// # Errors
     /// [`TaskError::Fenced`]: another worker owns the job now, or this worker's lease has lapsed; `tx` is rolled back.
     pub async fn settle(&self, mut tx: Tx, result: JobResult) -> Result<(), TaskError> {
-        let Some(awaited) = tx.end_job(&self.job.id, self.held.worker(), self.job.generation, &result).await? else {
+        let Some(awaited) = tx.end_job(&self.job.id, self.lease.worker(), self.job.generation, &result).await? else {
             tx.rollback().await?;
             return Err(TaskError::Fenced);
         };
@@ -96,7 +93,7 @@ impl<A> JobContext<A> {
     /// # Errors
     /// [`TaskError::Fenced`]; `tx` is rolled back.
     pub async fn commit_step(&self, mut tx: Tx) -> Result<(), TaskError> {
-        if !tx.hold_job(&self.job.id, self.held.worker(), self.job.generation).await? {
+        if !tx.hold_job(&self.job.id, self.lease.worker(), self.job.generation).await? {
             tx.rollback().await?;
             return Err(TaskError::Fenced);
         }

@@ -80,7 +80,7 @@ async fn run(jobs: &Jobs, claimed: Claimed, lease: Lease, slot: Arc<Slot>) {
     let span = tracing::info_span!("job", job_id = %job.id, kind = %job.kind, generation = job.generation, resource_id = %job.resource_id, request_id = %job.request_id);
     let end = tokio::select! {
         biased;
-        () = lease.token().cancelled() => End::Silent,
+        () = lease.cancelled() => End::Silent,
         end = tracing::Instrument::instrument(crew.attempt(jobs, claimed, &lease, &slot), span) => end,
     };
     let outcome = match &end {
@@ -127,15 +127,8 @@ impl<A: Send + Sync + 'static> Crew for Team<A> {
                 return failed(jobs, &job, format!("this process has no task for {}", job.kind));
             };
             let settled = Arc::new(AtomicBool::new(false));
-            let cx = JobContext {
-                app,
-                job,
-                lease: lease.token().child_token(),
-                held: lease.clone(),
-                jobs: jobs.clone(),
-                settled: Arc::clone(&settled),
-                slot: Arc::clone(slot),
-            };
+            let cx =
+                JobContext { app, job, lease: lease.clone(), jobs: jobs.clone(), settled: Arc::clone(&settled), slot: Arc::clone(slot) };
             let verdict = carry_out(&*task, &cx, left).await;
             if settled.load(Ordering::Acquire) {
                 if !matches!(verdict, Ok(Outcome::Settled)) {

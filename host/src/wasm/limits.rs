@@ -5,14 +5,13 @@
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
-use tokio_util::sync::CancellationToken;
 use wasmtime::{ResourceLimiter, Store, UpdateDeadline};
 
 use super::{
     engine::{MAX_MEMORY, TABLE_ELEMENTS},
     host_fn::log::LogLimits,
 };
-use crate::config::Grants;
+use crate::{config::Grants, jobs::Lease};
 
 /// The limits of one back end's calls, from what the operator granted.
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +99,7 @@ impl ResourceLimiter for Limiter {
 pub struct Budget {
     pub begun: Instant,
     pub until: Instant,
-    pub lease: CancellationToken,
+    pub lease: Lease,
 }
 
 impl Budget {
@@ -150,12 +149,14 @@ mod tests {
     #[test]
     fn a_budget_ends_by_time_or_by_lease() {
         let now = Instant::now();
-        let budget = |until| Budget { begun: now, until, lease: CancellationToken::new() };
+        let budget = |until| Budget { begun: now, until, lease: Lease::unbounded() };
         budget(now + Duration::from_secs(60)).check().unwrap();
         assert!(budget(now).check().unwrap_err().is::<BudgetSpent>());
         let lost = budget(now + Duration::from_secs(60));
-        lost.lease.cancel();
+        lost.lease.lose();
         assert!(lost.check().unwrap_err().is::<LeaseLost>());
+        let passed = Budget { lease: Lease::new("w".into(), Some(now)), ..budget(now + Duration::from_secs(60)) };
+        assert!(passed.check().unwrap_err().is::<LeaseLost>());
     }
 
     #[test]

@@ -31,7 +31,7 @@ use super::{
     },
     limits::{CallLimits, Limiter},
 };
-use crate::{driver::Call, store::sql::driver_kv::DriverDb};
+use crate::{driver::Call, jobs::Lease, store::sql::driver_kv::DriverDb};
 
 /// What the host offers to one incarnation of a back end; shared by its calls.
 pub struct HostSide {
@@ -58,7 +58,7 @@ pub struct State {
     pub side: Arc<HostSide>,
     pub call: Call,
     /// The call's own end: of the lease, or of a lock that was lost.
-    pub lease: CancellationToken,
+    pub lease: Lease,
     /// Turns true when the work is no longer wanted.
     pub cancelled: CancellationToken,
     pub until: Instant,
@@ -75,7 +75,7 @@ struct Wasi {
 }
 
 impl State {
-    pub fn new(side: Arc<HostSide>, call: Call, lease: CancellationToken, until: Instant, limits: &CallLimits) -> Self {
+    pub fn new(side: Arc<HostSide>, call: Call, lease: Lease, until: Instant, limits: &CallLimits) -> Self {
         let origin = Origin {
             driver: side.driver.clone(),
             backend: side.config.backend().to_owned(),

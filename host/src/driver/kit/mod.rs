@@ -9,8 +9,6 @@ mod share;
 
 use std::{future::Future, time::Duration};
 
-use tokio_util::sync::CancellationToken;
-
 use super::{
     Backend, Call, DriverResult,
     capability::Pool,
@@ -98,7 +96,7 @@ impl Desk<'_> {
     /// The same operation gets the same id each time: a repeat is made by asking again with the same name.
     fn call(&self, operation: &str) -> Call {
         let request = format!("req-{}", uuid::Uuid::new_v4());
-        Call::new(format!("kit:{operation}"), 1, request, self.budget, CancellationToken::new())
+        Call::new(format!("kit:{operation}"), 1, request, self.budget, crate::jobs::Lease::unbounded())
     }
 
     /// Follows pending work to its end, for at most ten times the budget of one call.

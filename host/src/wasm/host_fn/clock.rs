@@ -5,7 +5,7 @@ use std::{sync::LazyLock, time::Duration};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::clock;
+use crate::{clock, jobs::Lease};
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 /// A sleeper is woken this long before its deadline, so that it can still answer.
@@ -22,7 +22,7 @@ pub fn monotonic_ms() -> u64 {
 }
 
 /// Sleeps; false when woken early: the deadline is near, the work was cancelled, or this process no longer owns it.
-pub async fn sleep(ms: u32, deadline: Instant, lease: &CancellationToken, cancelled: &CancellationToken) -> bool {
+pub async fn sleep(ms: u32, deadline: Instant, lease: &Lease, cancelled: &CancellationToken) -> bool {
     let wanted = Instant::now() + Duration::from_millis(u64::from(ms));
     let latest = deadline.checked_sub(MARGIN).unwrap_or(deadline);
     let until = wanted.min(latest);
@@ -40,7 +40,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_sleep_ends_before_the_deadline_and_says_so() {
-        let (lease, cancelled) = (CancellationToken::new(), CancellationToken::new());
+        let (lease, cancelled) = (Lease::unbounded(), CancellationToken::new());
         let deadline = Instant::now() + MARGIN + Duration::from_millis(100);
         assert!(sleep(1, deadline, &lease, &cancelled).await);
         assert!(!sleep(600_000, deadline, &lease, &cancelled).await);
@@ -50,10 +50,10 @@ mod tests {
     #[tokio::test]
     async fn a_lost_lease_or_a_cancellation_wakes_the_sleeper() {
         let deadline = Instant::now() + Duration::from_secs(3600);
-        for which in 0..2 {
-            let tokens = [CancellationToken::new(), CancellationToken::new()];
-            tokens[which].cancel();
-            assert!(!sleep(3_000_000, deadline, &tokens[0], &tokens[1]).await);
-        }
+        let (lease, cancelled) = (Lease::unbounded(), CancellationToken::new());
+        lease.lose();
+        assert!(!sleep(3_000_000, deadline, &lease, &cancelled).await);
+        cancelled.cancel();
+        assert!(!sleep(3_000_000, deadline, &Lease::unbounded(), &cancelled).await);
     }
 }

@@ -12,11 +12,13 @@ use base64::Engine as _;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::secrets::Secrets;
-use crate::wasm::egress::{self, AllowList, CheckedResolver, Lookup, SystemLookup};
+use crate::{
+    jobs::Lease,
+    wasm::egress::{self, AllowList, CheckedResolver, Lookup, SystemLookup},
+};
 
 const MAX_REDIRECTS: usize = 5;
 const MAX_URL: usize = 8 * 1024;
@@ -174,7 +176,7 @@ impl HttpClient {
     ///
     /// # Errors
     /// [`HttpError`]; an answer of any status is none.
-    pub async fn send(&self, request: Request, deadline: Instant, lease: &CancellationToken) -> Result<Response, HttpError> {
+    pub async fn send(&self, request: Request, deadline: Instant, lease: &Lease) -> Result<Response, HttpError> {
         if lease.is_cancelled() {
             return Err(HttpError::NotOwner);
         }
@@ -188,11 +190,11 @@ impl HttpClient {
         tokio::select! {
             biased;
             () = lease.cancelled() => Err(HttpError::NotOwner),
-            answer = tokio::time::timeout_at(until, self.follow(request)) => answer.unwrap_or(Err(HttpError::Timeout)),
+            answer = tokio::time::timeout_at(until, self.follow(request, lease)) => answer.unwrap_or(Err(HttpError::Timeout)),
         }
     }
 
-    async fn follow(&self, request: Request) -> Result<Response, HttpError> {
+    async fn follow(&self, request: Request, lease: &Lease) -> Result<Response, HttpError> {
         let Some(client) = &self.client else {
             return Err(HttpError::Denied("the back end's `grants.http` lists nothing".to_owned()));
         };
@@ -204,6 +206,9 @@ impl HttpClient {
         let mut headers = self.headers(&request)?;
         let mut body = self.body(&request)?;
         for hop in 0..=MAX_REDIRECTS {
+            if lease.is_cancelled() {
+                return Err(HttpError::NotOwner);
+            }
             let response =
                 self.once(client, method.clone(), url.clone(), headers.clone(), body.clone()).await.map_err(|e| after_hop(e, hop))?;
             let Some(location) = redirect_of(&response) else { return self.read(response).await };

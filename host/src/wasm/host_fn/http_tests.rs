@@ -109,7 +109,7 @@ fn allow(servers: &[&Server]) -> Vec<String> {
 }
 
 async fn send(client: &HttpClient, request: Request) -> Result<Response, HttpError> {
-    client.send(request, Instant::now() + Duration::from_secs(10), &CancellationToken::new()).await
+    client.send(request, Instant::now() + Duration::from_secs(10), &Lease::unbounded()).await
 }
 
 async fn get(client: &HttpClient, url: String) -> Result<Response, HttpError> {
@@ -255,10 +255,7 @@ async fn a_slow_body_ends_at_the_calls_deadline() {
     .await;
     let client = client(&allow(&[&slow]));
     let soon = Instant::now() + Duration::from_millis(200);
-    assert_eq!(
-        client.send(Request::new(Method::GET, slow.url("/")), soon, &CancellationToken::new()).await.unwrap_err(),
-        HttpError::Timeout
-    );
+    assert_eq!(client.send(Request::new(Method::GET, slow.url("/")), soon, &Lease::unbounded()).await.unwrap_err(), HttpError::Timeout);
     let short = Request { timeout: Some(Duration::from_millis(100)), ..Request::new(Method::GET, slow.url("/")) };
     assert_eq!(send(&client, short).await.unwrap_err(), HttpError::Timeout);
 }
@@ -267,28 +264,47 @@ async fn a_slow_body_ends_at_the_calls_deadline() {
 async fn nothing_is_sent_without_the_lease_or_after_the_deadline() {
     let server = Server::hello().await;
     let client = client(&allow(&[&server]));
-    let lost = CancellationToken::new();
-    lost.cancel();
+    let lost = Lease::unbounded();
+    lost.lose();
     let later = Instant::now() + Duration::from_secs(10);
     assert_eq!(client.send(Request::new(Method::GET, server.url("/")), later, &lost).await.unwrap_err(), HttpError::NotOwner);
     assert_eq!(
-        client.send(Request::new(Method::GET, server.url("/")), Instant::now(), &CancellationToken::new()).await.unwrap_err(),
+        client.send(Request::new(Method::GET, server.url("/")), Instant::now(), &Lease::unbounded()).await.unwrap_err(),
         HttpError::Timeout
     );
+    let passed = Lease::new("w".into(), Some(std::time::Instant::now()));
+    assert_eq!(client.send(Request::new(Method::GET, server.url("/")), later, &passed).await.unwrap_err(), HttpError::NotOwner);
     assert_eq!(server.hits(), 0);
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_when_the_leases_time_has_passed_meanwhile() {
+    let end = Server::hello().await;
+    let url = end.url("/");
+    let first = Server::new(move |_| {
+        // blocks the thread, so that the time passes in one step as it does for a process that was stopped
+        std::thread::sleep(Duration::from_millis(300));
+        axum::response::Redirect::temporary(&url).into_response()
+    })
+    .await;
+    let client = client(&allow(&[&first, &end]));
+    let lease = Lease::new("w".into(), Some(std::time::Instant::now() + Duration::from_millis(200)));
+    let later = Instant::now() + Duration::from_secs(10);
+    assert_eq!(client.send(Request::new(Method::GET, first.url("/")), later, &lease).await.unwrap_err(), HttpError::NotOwner);
+    assert_eq!((first.hits(), end.hits()), (1, 0));
 }
 
 #[tokio::test]
 async fn a_lease_lost_during_a_request_ends_it() {
     let stuck = Server::new(|_| Body::from_stream(futures::stream::pending::<Result<Bytes, std::io::Error>>()).into_response()).await;
     let client = client(&allow(&[&stuck]));
-    let lease = CancellationToken::new();
+    let lease = Lease::unbounded();
     let request = client.send(Request::new(Method::GET, stuck.url("/")), Instant::now() + Duration::from_secs(60), &lease);
     let lose = async {
         while stuck.hits() == 0 {
             tokio::task::yield_now().await;
         }
-        lease.cancel();
+        lease.lose();
     };
     assert_eq!(futures::join!(request, lose).0.unwrap_err(), HttpError::NotOwner);
 }

@@ -1,13 +1,15 @@
 //! `kv`: durable values of one back end, shared by every process.
 //!
-//! Every failure leaves the stored value as it was, except that a write whose commit got no answer may have been done.
-
-use tokio_util::sync::CancellationToken;
+//! Every failure leaves the stored value as it was, except that a write whose commit got no answer, or whose worker lost its
+//! lease while it was written, may have been done.
 
 use super::keys::is_key;
-use crate::store::{
-    StoreError,
-    sql::driver_kv::{DriverDb, Expect, KvDelete, KvEntry, KvItem, KvWrite},
+use crate::{
+    jobs::Lease,
+    store::{
+        StoreError, StoreResult,
+        sql::driver_kv::{DriverDb, Expect, KvDelete, KvEntry, KvItem, KvWrite},
+    },
 };
 
 const MAX_VALUE: usize = 64 << 10;
@@ -58,7 +60,7 @@ impl Kv {
     }
 
     /// Writes whatever is there; answers the new version.
-    pub async fn put(&self, lease: &CancellationToken, key: &str, value: &[u8]) -> Result<i64, KvError> {
+    pub async fn put(&self, lease: &Lease, key: &str, value: &[u8]) -> Result<i64, KvError> {
         match self.write(lease, key, value, Expect::Anything).await? {
             KvSwap::Swapped(version) => Ok(version),
             // nothing differs from anything
@@ -67,23 +69,16 @@ impl Kv {
     }
 
     /// Writes only over `expected`; none: only where nothing is.
-    pub async fn compare_and_swap(
-        &self,
-        lease: &CancellationToken,
-        key: &str,
-        expected: Option<i64>,
-        value: &[u8],
-    ) -> Result<KvSwap, KvError> {
+    pub async fn compare_and_swap(&self, lease: &Lease, key: &str, expected: Option<i64>, value: &[u8]) -> Result<KvSwap, KvError> {
         self.write(lease, key, value, expected.map_or(Expect::Absent, Expect::Version)).await
     }
 
-    async fn write(&self, lease: &CancellationToken, key: &str, value: &[u8], expect: Expect) -> Result<KvSwap, KvError> {
+    async fn write(&self, lease: &Lease, key: &str, value: &[u8], expect: Expect) -> Result<KvSwap, KvError> {
         check(key)?;
         if value.len() > MAX_VALUE {
             return Err(KvError::TooLarge(u64::try_from(MAX_VALUE).unwrap_or(u64::MAX)));
         }
-        owned(lease)?;
-        match self.db.kv_put(&self.backend, key, value, expect, self.limit).await? {
+        match owned(lease, self.db.kv_put(&self.backend, key, value, expect, self.limit)).await? {
             KvWrite::Written(version) => Ok(KvSwap::Swapped(version)),
             KvWrite::Differs(found) => Ok(KvSwap::Differs(found)),
             KvWrite::Full { limit, .. } => Err(KvError::Full(u64::try_from(limit).unwrap_or(0))),
@@ -91,11 +86,10 @@ impl Kv {
     }
 
     /// True if something was deleted. `expected` none: whatever version is there.
-    pub async fn delete(&self, lease: &CancellationToken, key: &str, expected: Option<i64>) -> Result<bool, KvError> {
+    pub async fn delete(&self, lease: &Lease, key: &str, expected: Option<i64>) -> Result<bool, KvError> {
         check(key)?;
-        owned(lease)?;
         let expect = expected.map_or(Expect::Anything, Expect::Version);
-        Ok(self.db.kv_delete(&self.backend, key, expect).await? == KvDelete::Deleted)
+        Ok(owned(lease, self.db.kv_delete(&self.backend, key, expect)).await? == KvDelete::Deleted)
     }
 
     /// What begins with `prefix` (may be empty) and sorts after `after`. Fewer than `limit` does not mean the end; nothing does.
@@ -119,6 +113,11 @@ fn check(key: &str) -> Result<(), KvError> {
     if is_key(key) { Ok(()) } else { Err(KvError::InvalidKey) }
 }
 
-fn owned(lease: &CancellationToken) -> Result<(), KvError> {
-    if lease.is_cancelled() { Err(KvError::NotOwner) } else { Ok(()) }
+/// Carries a write out for as long as this process owns the work.
+async fn owned<T>(lease: &Lease, write: impl Future<Output = StoreResult<T>>) -> Result<T, KvError> {
+    tokio::select! {
+        biased;
+        () = lease.cancelled() => Err(KvError::NotOwner),
+        done = write => Ok(done?),
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariants: a lock is a lease in the database that the host renews while the call runs; what a call still holds is
 //! given back when it ends, however it ends; when a lease could not be renewed in time, the call loses its right to act
-//! (its own lease token is cancelled), so that two holders never both send.
+//! (its own lease is lost), so that two holders never both send.
 
 use std::{
     collections::BTreeMap,
@@ -11,11 +11,11 @@ use std::{
 };
 
 use tokio::{task::JoinHandle, time::Instant};
-use tokio_util::sync::CancellationToken;
 
 use super::keys::is_key;
 use crate::{
     clock::micros,
+    jobs::Lease,
     store::{StoreError, sql::driver_kv::DriverDb},
 };
 
@@ -47,8 +47,8 @@ struct Shared {
     db: DriverDb,
     backend: String,
     owner: String,
-    /// Cancelled for this call alone when a lock was lost.
-    lease: CancellationToken,
+    /// Lost for this call alone when a lock was lost.
+    lease: Lease,
     /// Whatever may stand in the database under our owner; true where it is known to.
     names: Mutex<BTreeMap<String, bool>>,
 }
@@ -60,8 +60,8 @@ pub struct CallLocks {
 }
 
 impl CallLocks {
-    /// `owner` is unique to the call; `lease` is the call's own token.
-    pub fn new(db: DriverDb, backend: impl Into<String>, owner: impl Into<String>, lease: CancellationToken) -> Self {
+    /// `owner` is unique to the call; `lease` is the call's own.
+    pub fn new(db: DriverDb, backend: impl Into<String>, owner: impl Into<String>, lease: Lease) -> Self {
         let shared = Shared { db, backend: backend.into(), owner: owner.into(), lease, names: Mutex::default() };
         Self { shared: Arc::new(shared), renewer: Mutex::default() }
     }
@@ -108,6 +108,9 @@ impl CallLocks {
         let s = &self.shared;
         let mut pause = FIRST_PAUSE;
         loop {
+            if s.lease.is_cancelled() {
+                return Err(LockError::NotOwner);
+            }
             if s.db.lock_acquire(&s.backend, name, &s.owner, micros(LEASE)).await? {
                 return Ok(());
             }
@@ -152,6 +155,9 @@ async fn renew(s: Arc<Shared>) {
     let mut good_until = Instant::now() + LEASE;
     loop {
         tokio::time::sleep(RENEW).await;
+        if s.lease.is_cancelled() {
+            return; // the work is another's, and so are its locks
+        }
         let begun = Instant::now();
         let names: Vec<String> = s.names().iter().filter(|(_, held)| **held).map(|(name, _)| name.clone()).collect();
         let mut all = true;
@@ -179,7 +185,7 @@ async fn renew(s: Arc<Shared>) {
 impl Shared {
     fn lost(&self, name: &str) {
         tracing::warn!(backend = %self.backend, lock = name, "a driver's lock was lost; its call ends");
-        self.lease.cancel();
+        self.lease.lose();
     }
 }
 

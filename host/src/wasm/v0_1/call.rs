@@ -53,9 +53,12 @@ impl Adapter {
             Some(gate) => Some(gate.enter(call).await?),
             None => None,
         };
+        if call.lease.is_cancelled() {
+            return Err(DriverError::lease_lost()); // while it waited for its turn
+        }
         let begun = Instant::now();
         let until = Instant::from_std(call.deadline).min(begun + self.limits.call_timeout);
-        let lease = call.lease.child_token();
+        let lease = call.lease.child();
         let state = State::new(self.side.clone(), call.clone(), lease.clone(), until, &self.limits);
         let mut store = Store::new(self.pre.engine(), state);
         let budget = Budget { begun: begun.into_std(), until: until.into_std(), lease };
