@@ -1,5 +1,5 @@
-//! Drivers that are not as they should be: back ends that are down or quarantined are tried again, and what other
-//! processes accepted is followed. In every process, since each has instances of its own.
+//! Drivers that are not as they should be: back ends that are down or quarantined are tried again. In every process, since
+//! each has instances of its own.
 
 use std::time::Duration;
 
@@ -14,13 +14,11 @@ use crate::{
 /// See the module.
 pub struct DriverHealth {
     catalog: Catalog,
-    /// Whether other processes may share the database.
-    shared: bool,
 }
 
 impl DriverHealth {
-    pub fn new(catalog: Catalog, shared: bool) -> Self {
-        Self { catalog, shared }
+    pub fn new(catalog: Catalog) -> Self {
+        Self { catalog }
     }
 }
 
@@ -35,12 +33,8 @@ impl Reconciler for DriverHealth {
 
     fn run<'a>(&'a self) -> BoxFuture<'a, Result<String>> {
         Box::pin(async move {
-            let mut said = Vec::new();
-            if self.shared {
-                said.extend(self.catalog.follow().await.map_err(Error::internal)?.into_iter().map(|driver| format!("followed {driver}")));
-            }
-            said.extend(self.catalog.tend().await.map_err(Error::internal)?.into_iter().map(|backend| format!("{backend} came up")));
-            Ok(said.join(", "))
+            let up = self.catalog.tend().await.map_err(Error::internal)?;
+            Ok(up.into_iter().map(|backend| format!("{backend} came up")).collect::<Vec<_>>().join(", "))
         })
     }
 }

@@ -74,7 +74,8 @@ async fn follow(
             event = woken.recv(), if watcher.is_some() => if event.is_none() { break },
         }
         let now = Instant::now();
-        let looks = list(&folder);
+        let folder_now = folder.clone();
+        let Ok(looks) = tokio::task::spawn_blocking(move || list(&folder_now)).await else { continue };
         unsettled.retain(|path, _| looks.contains_key(path));
         known.retain(|path, _| looks.contains_key(path));
         for (path, look) in looks {
@@ -97,7 +98,8 @@ async fn follow(
     drop(watcher);
 }
 
-/// The driver files that are there now. A folder that cannot be read has none.
+/// What stands under a driver's name now: files, and also what is none, so that whoever reads it can say so. A folder that
+/// cannot be read has none.
 fn list(folder: &Path) -> Looks {
     let Ok(entries) = std::fs::read_dir(folder) else { return Looks::new() };
     entries
@@ -105,7 +107,7 @@ fn list(folder: &Path) -> Looks {
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|e| e == "wasm") && !is_hidden(path))
         .filter_map(|path| {
-            let meta = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
+            let meta = std::fs::metadata(&path).or_else(|_| std::fs::symlink_metadata(&path)).ok()?;
             Some((path, Look { inode: meta.ino(), len: meta.len(), changed: (meta.ctime(), meta.ctime_nsec()) }))
         })
         .collect()

@@ -2,10 +2,15 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use futures::stream::{FuturesUnordered, StreamExt};
 use serde::Serialize;
 
-use super::{Catalog, CatalogError, book::BackendEntry, open::PATIENCE};
-use crate::{config::BackendConfig, driver::loader::Driver};
+use super::{
+    Catalog, CatalogError,
+    book::BackendEntry,
+    open::{Opened, PATIENCE},
+};
+use crate::config::BackendConfig;
 
 /// What became of one back end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -56,60 +61,50 @@ impl Catalog {
     }
 
     pub(super) async fn apply_within(&self, wanted: &[BackendConfig], patience: Duration) -> Result<Applied, CatalogError> {
-        let _turn = self.inner.turn.lock().await;
+        let _alone = self.inner.applying.lock().await;
         let mut applied = Applied::default();
         self.remove_all_but(wanted, &mut applied).await?;
-        let mut opening = Vec::new();
+        let mut opening = FuturesUnordered::new();
         for config in wanted {
-            let known = self.book().backends.get(&config.name).map(|b| (b.config.clone(), b.down.is_some()));
-            if known.as_ref().is_some_and(|(old, down)| **old == *config && !*down) {
-                if let Some(entry) = self.book().backends.get_mut(&config.name) {
-                    entry.held_back = None;
-                }
+            if let Some(entry) = self.book().backends.get_mut(&config.name).filter(|e| *e.config == *config && e.down.is_none()) {
+                entry.held_back = None;
                 continue;
             }
             let config = Arc::new(config.clone());
-            let driver = self.book().drivers.get(&config.driver).and_then(|d| d.loaded.clone());
-            match driver {
-                Some(driver) => opening.push((driver, config)),
-                None => {
-                    let reason = format!("the driver `{}` is not loaded: put `{0}.wasm` into the plugin folder", config.driver);
-                    self.not_opened(config, reason, &mut applied)?;
-                }
-            }
+            opening.push(async move { self.open_one(&config, patience).await });
         }
-        self.open_changed(opening, patience, &mut applied).await?;
+        // each as it opens: nobody waits for an array that hangs
+        while let Some(opened) = opening.next().await {
+            let (_turn, opened) = opened?;
+            self.change(opened, &mut applied).await?;
+        }
+        let place = |backend: &str| wanted.iter().position(|w| w.name == backend);
+        applied.changes.sort_by_key(|change| place(&change.backend));
         Ok(applied)
     }
 
-    pub(super) async fn open_changed(
-        &self,
-        opening: Vec<(Arc<dyn Driver>, Arc<BackendConfig>)>,
-        patience: Duration,
-        applied: &mut Applied,
-    ) -> Result<(), CatalogError> {
-        for one in self.open_all(opening, patience).await? {
-            let new = match one.result {
-                Ok(new) => new,
-                Err(e) => {
-                    self.not_opened(one.config, format!("{}: {}", e.kind.as_str(), e.message), applied)?;
-                    continue;
-                }
-            };
-            let serves = self.inner.live.load().contains_key(&new.host);
-            let mut against = if serves { self.lacks(&new).await? } else { Vec::new() };
-            if against.is_empty() {
-                against.extend(self.before_swap(&new).await?.err());
-            }
-            if !against.is_empty() {
-                self.not_opened(one.config, against.join("; "), applied)?;
-                continue;
-            }
-            self.book().backends.entry(one.config.name.clone()).or_insert_with(|| BackendEntry::new(one.config.clone())).config =
-                one.config.clone();
-            self.swap(new).await?;
-            applied.push(&one.config.name, if serves { ChangeResult::Changed } else { ChangeResult::Added }, None);
+    /// Makes a back end what it was opened as. The caller has the turn.
+    pub(super) async fn change(&self, opened: Opened, applied: &mut Applied) -> Result<(), CatalogError> {
+        let config = opened.config;
+        let new = match opened.result {
+            Ok(new) => new,
+            Err(e) => return self.not_opened(config, Opened::failure(&e), applied),
+        };
+        let serving = self.inner.live.load().get(&new.host).cloned();
+        let mut against = Vec::new();
+        if let Some(serving) = &serving {
+            against.extend(self.other_driver(&serving.driver, &new.driver, &new.host).await?.map(|o| o.to_string()));
+            against.extend(self.lacks(&new).await?);
         }
+        if against.is_empty() {
+            against.extend(self.before_swap(&new).await?.err());
+        }
+        if !against.is_empty() {
+            return self.not_opened(config, against.join("; "), applied);
+        }
+        self.book().backends.entry(config.name.clone()).or_insert_with(|| BackendEntry::new(config.clone())).config = config.clone();
+        self.swap(new).await?;
+        applied.push(&config.name, if serving.is_some() { ChangeResult::Changed } else { ChangeResult::Added }, None);
         Ok(())
     }
 
@@ -136,13 +131,14 @@ impl Catalog {
     async fn remove_all_but(&self, wanted: &[BackendConfig], applied: &mut Applied) -> Result<(), CatalogError> {
         let keep: BTreeSet<&str> = wanted.iter().map(|b| b.name.as_str()).collect();
         let gone: Vec<String> = self.book().backends.keys().filter(|name| !keep.contains(name.as_str())).cloned().collect();
+        let _turn = self.inner.turn.lock().await;
         for name in gone {
             self.remove_unused(&name, applied).await?;
         }
         Ok(())
     }
 
-    /// Removes a back end unless resources use it.
+    /// Removes a back end unless resources use it. The caller has the turn.
     pub(super) async fn remove_unused(&self, name: &str, applied: &mut Applied) -> Result<(), CatalogError> {
         let host = self.host_of(name)?;
         let uses = self.parts()?.store.backend_uses(&host).await?;

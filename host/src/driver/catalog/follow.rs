@@ -1,10 +1,11 @@
 //! Following the other processes: what they accepted into the database serves here too.
 
-use std::{sync::Arc, time::Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
+use futures::future::join_all;
 
-use super::{Catalog, CatalogError, book::Refusal, open::PATIENCE};
+use super::{Catalog, CatalogError, book::Refusal};
 use crate::store::sql::driver_blobs::ActiveDriver;
 
 impl Catalog {
@@ -13,9 +14,12 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError`].
     pub async fn follow(&self) -> Result<Vec<String>, CatalogError> {
+        let behind: Vec<_> = self.parts()?.store.active_drivers().await?.into_iter().filter(|row| self.is_behind(row)).collect();
+        // side by side: one driver's arrays do not keep another's bytes waiting
+        let taken = join_all(behind.iter().map(|row| self.take_over(row))).await;
         let mut changed = Vec::new();
-        for row in self.parts()?.store.active_drivers().await? {
-            if self.is_behind(&row) && self.take_over(&row).await? {
+        for (row, taken) in behind.into_iter().zip(taken) {
+            if taken? {
                 changed.push(row.name);
             }
         }
@@ -34,7 +38,7 @@ impl Catalog {
 
     /// Another process has checked these bytes against what exists; here they only have to work.
     async fn take_over(&self, row: &ActiveDriver) -> Result<bool, CatalogError> {
-        let _turn = self.inner.turn.lock().await;
+        let _alone = self.alone_with(&row.name).await;
         if !self.is_behind(row) {
             return Ok(false);
         }
@@ -49,9 +53,9 @@ impl Catalog {
                 return Ok(false);
             }
         };
-        let users = self.book().users_of(&row.name);
+        let (_turn, trial) = self.try_on_users(&row.name, &driver).await?;
         let (mut opened, mut failed) = (Vec::new(), Vec::new());
-        for one in self.open_all(users.into_iter().map(|config| (Arc::clone(&driver), config)).collect(), PATIENCE).await? {
+        for one in trial {
             match one.result {
                 Ok(new) => match self.before_swap(&new).await? {
                     Ok(()) => opened.push(new),

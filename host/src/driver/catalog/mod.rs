@@ -2,15 +2,19 @@
 //!
 //! Two kinds of change come in, driver files ([`offer`]) and configuration ([`apply`]), one at a time. Each is prepared
 //! beside the running service and swapped in only when it is known to work; readers take no lock and hold the incarnation
-//! they began with, which drains. Invariants: a change that is refused leaves what serves untouched, with the reason in
+//! they began with, which drains. The turn to change something is never held across a call to a driver: whoever opened an
+//! incarnation takes the turn, looks whether what it was opened for still holds, and swaps. So an array that hangs delays
+//! its own back end only. Invariants: a change that is refused leaves what serves untouched, with the reason in
 //! [`status`]; a back end that cannot be opened is down with a reason and is tried again ([`tend`]) while all others serve;
 //! accepted bytes are in the database before they serve, so that every process follows and a deleted file loses nothing.
 
 mod apply;
 mod book;
 mod embedded;
+mod file;
 mod follow;
 mod hooks;
+mod objection;
 mod offer;
 mod open;
 mod start;
@@ -83,9 +87,16 @@ struct Inner {
     live: ArcSwap<Live>,
     book: Mutex<book::Book>,
     parts: OnceLock<Parts>,
-    /// Held by whoever changes anything, across its calls to drivers.
+    /// Held by whoever changes what serves, never across a call to a driver.
     turn: tokio::sync::Mutex<()>,
+    /// One driver file at a time under each name: the second of two is compared with what the first became.
+    files: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    /// One configuration at a time.
+    applying: tokio::sync::Mutex<()>,
 }
+
+/// The turn to change what serves.
+type Turn<'a> = tokio::sync::MutexGuard<'a, ()>;
 
 impl Catalog {
     /// The live incarnation of `stowage@name`; a pool behind `#` is ignored.
@@ -128,6 +139,12 @@ impl Catalog {
             next
         });
         old.get(host).cloned()
+    }
+
+    /// Waits until nobody else works on a driver's name.
+    async fn alone_with(&self, driver: &str) -> tokio::sync::OwnedMutexGuard<()> {
+        let lock = self.inner.files.lock().unwrap_or_else(PoisonError::into_inner).entry(driver.to_owned()).or_default().clone();
+        lock.lock_owned().await
     }
 
     fn parts(&self) -> Result<&Parts, CatalogError> {

@@ -9,14 +9,14 @@ use sha2::{Digest, Sha256};
 use super::{
     Catalog, CatalogError,
     book::{DriverEntry, Refusal},
-    open::PATIENCE,
+    file::{self, FileError},
+    objection::{self, Objection},
+    open::Opened,
 };
 use crate::{
     clock,
     driver::{backend::Backend, loader::Driver},
 };
-
-const MAX_FILE: u64 = 256 << 20;
 
 /// What became of an offered file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -45,10 +45,9 @@ pub struct Offered {
 enum Verdict {
     /// Every back end has its new incarnation; the reasons that force overrode.
     Good {
-        driver: Arc<dyn Driver>,
         opened: Vec<Arc<Backend>>,
         failed: Vec<(String, String)>,
-        overridden: Vec<String>,
+        overridden: Vec<Objection>,
     },
     Bad(String),
 }
@@ -74,16 +73,12 @@ impl Catalog {
     /// As [`reload_now`](Self::reload_now).
     pub async fn offer_file(&self, path: &Path, force: bool) -> Result<Option<Offered>, CatalogError> {
         let Some(name) = driver_name(path) else { return Ok(None) };
-        let read = async {
-            if tokio::fs::metadata(path).await?.len() > MAX_FILE {
-                return Err(std::io::Error::other(format!("larger than {MAX_FILE} bytes")));
-            }
-            tokio::fs::read(path).await
-        };
-        match read.await {
-            Ok(bytes) => self.offer(&name, bytes.into(), force).await.map(Some),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Ok(Some(self.refuse(&name, "", &format!("the file cannot be read: {e}"), Instant::now()))),
+        // read in turn: of two looks at one file the later one has the newer bytes
+        let _alone = self.alone_with(&name).await;
+        match file::read(path).await {
+            Ok(bytes) => self.offer_alone(&name, bytes, force).await.map(Some),
+            Err(FileError::Gone) => Ok(None),
+            Err(e) => Ok(Some(self.refuse(&name, "", &e.to_string(), Instant::now()))),
         }
     }
 
@@ -92,18 +87,28 @@ impl Catalog {
     /// # Errors
     /// As [`reload_now`](Self::reload_now).
     pub async fn offer(&self, name: &str, bytes: Bytes, force: bool) -> Result<Offered, CatalogError> {
+        let _alone = self.alone_with(name).await;
+        self.offer_alone(name, bytes, force).await
+    }
+
+    /// As [`offer`](Self::offer), by whoever is alone with the name.
+    async fn offer_alone(&self, name: &str, bytes: Bytes, force: bool) -> Result<Offered, CatalogError> {
         let begun = Instant::now();
-        let _turn = self.inner.turn.lock().await;
         let sha256 = hash(bytes.clone()).await;
-        let serving = self.book().drivers.get(name).and_then(|d| d.loaded.clone());
+        let serving = self.loaded(name);
         if serving.as_ref().is_some_and(|d| d.identity().sha256 == sha256) {
             if let Some(entry) = self.book().drivers.get_mut(name) {
                 entry.refused = None; // the good file is back in its place
             }
             return Ok(offered(name, &sha256, OfferResult::Unchanged, None, begun));
         }
-        let (driver, opened, failed, overridden) = match self.examine(name, bytes.clone(), serving, force).await? {
-            Verdict::Good { driver, opened, failed, overridden } => (driver, opened, failed, overridden),
+        let driver = match self.parts()?.loader.load(name, bytes.clone()).await {
+            Ok(driver) => driver,
+            Err(e) => return Ok(self.refuse(name, &sha256, &e.to_string(), begun)),
+        };
+        let (_turn, trial) = self.try_on_users(name, &driver).await?;
+        let (opened, failed, overridden) = match self.examine(&driver, serving, trial, force).await? {
+            Verdict::Good { opened, failed, overridden } => (opened, failed, overridden),
             Verdict::Bad(reason) => return Ok(self.refuse(name, &sha256, &reason, begun)),
         };
         let store = &self.parts()?.store;
@@ -117,47 +122,47 @@ impl Catalog {
         metrics::counter!("stowage_driver_reload_total", "result" => "accepted").increment(1);
         let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         tracing::info!(driver = %name, %sha256, took_ms, forced, "a driver was taken into service");
-        Ok(offered(name, &sha256, OfferResult::Accepted, forced.then(|| overridden.join("; ")), begun))
+        Ok(offered(name, &sha256, OfferResult::Accepted, forced.then(|| objection::text(&overridden)), begun))
     }
 
-    /// Checks bytes without touching what serves.
-    async fn examine(&self, name: &str, bytes: Bytes, serving: Option<Arc<dyn Driver>>, force: bool) -> Result<Verdict, CatalogError> {
-        let driver = match self.parts()?.loader.load(name, bytes).await {
-            Ok(driver) => driver,
-            Err(e) => return Ok(Verdict::Bad(e.to_string())),
-        };
+    /// Whether a loaded driver, tried on its back ends, may serve. Touches nothing that does.
+    async fn examine(
+        &self,
+        driver: &Arc<dyn Driver>,
+        serving: Option<Arc<dyn Driver>>,
+        trial: Vec<Opened>,
+        force: bool,
+    ) -> Result<Verdict, CatalogError> {
         let mut against = Vec::new();
-        if let Some(serving) = serving {
-            let (old, new) = (serving.identity().state_version, driver.identity().state_version);
-            if new < old {
-                against.push(format!("its state version {new} is lower than {old} of the driver that serves, whose data it may not read"));
-            }
-        }
-        let users = self.book().users_of(name);
-        let mut opened = Vec::with_capacity(users.len());
+        against.extend(serving.and_then(|serving| Objection::older_state(serving.identity(), driver.identity())));
+        let mut opened = Vec::with_capacity(trial.len());
         let mut failed = Vec::new();
-        for one in self.open_all(users.into_iter().map(|config| (driver.clone(), config)).collect(), PATIENCE).await? {
+        for one in trial {
+            let host = self.host_of(&one.config.name)?;
+            let serves = self.inner.live.load().get(&host).cloned();
+            if let Some(serves) = &serves {
+                against.extend(self.other_driver(&serves.driver, driver.identity(), &host).await?);
+            }
             match one.result {
                 Ok(new) => {
-                    against.extend(self.lacks(&new).await?);
+                    against.extend(self.lacks(&new).await?.into_iter().map(Objection::Lacks));
                     match self.before_swap(&new).await? {
                         Ok(()) => opened.push(new),
                         Err(reason) => return Ok(Verdict::Bad(format!("{}: {reason}", new.host))),
                     }
                 }
                 Err(e) => {
-                    let serves = self.inner.live.load().contains_key(&self.host_of(&one.config.name)?);
-                    if serves {
-                        against.push(format!("{} would not start: {}: {}", one.config.name, e.kind.as_str(), e.message));
+                    if serves.is_some() {
+                        against.push(Objection::WouldNotStart { backend: one.config.name.clone(), error: e.clone() });
                     }
                     failed.push((one.config.name.clone(), format!("{}: {}", e.kind.as_str(), e.message)));
                 }
             }
         }
         if against.is_empty() || force {
-            Ok(Verdict::Good { driver, opened, failed, overridden: against })
+            Ok(Verdict::Good { opened, failed, overridden: against })
         } else {
-            Ok(Verdict::Bad(against.join("; ")))
+            Ok(Verdict::Bad(objection::text(&against)))
         }
     }
 
@@ -184,7 +189,7 @@ impl Catalog {
         Ok(())
     }
 
-    fn refuse(&self, name: &str, sha256: &str, reason: &str, begun: Instant) -> Offered {
+    pub(super) fn refuse(&self, name: &str, sha256: &str, reason: &str, begun: Instant) -> Offered {
         metrics::counter!("stowage_driver_reload_total", "result" => "refused").increment(1);
         let mut book = self.book();
         let entry = book.drivers.entry(name.to_owned()).or_default();

@@ -4,13 +4,25 @@ use std::{
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::Arc,
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
+use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::{Applied, Catalog, CatalogError, Parts, book::Refusal, embedded, offer, open::PATIENCE_AT_START};
+use super::{
+    Applied, Catalog, CatalogError, Parts,
+    book::Refusal,
+    embedded,
+    file::{self, FileError},
+    offer,
+    open::PATIENCE_AT_START,
+};
 use crate::{config::BackendConfig, store::sql::driver_blobs::ActiveDriver, wasm::watch};
+
+/// The wait before a file is looked at again that could not be.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
 impl Catalog {
     /// Loads everything, and from then on follows the plugin folder until `stop`. Bad drivers leave their back ends down
@@ -32,22 +44,39 @@ impl Catalog {
             self.load_active(row).await?;
         }
         for path in files_of(&parts.folder).await? {
-            if self.is_news(&path, &active).await? {
-                self.offer_file(&path, false).await?;
-            }
+            self.offer_news(&path, &active).await?;
         }
         let applied = self.apply_within(backends, PATIENCE_AT_START).await?;
-        if let Some(mut changes) = changes {
-            let catalog = self.clone();
-            tokio::spawn(async move {
-                while let Some(path) = changes.recv().await {
-                    if let Err(error) = catalog.offer_file(&path, false).await {
-                        tracing::error!(file = %path.display(), %error, "a changed driver file could not be looked at");
-                    }
-                }
-            });
+        if let Some(changes) = changes {
+            tokio::spawn(self.clone().follow_folder(changes));
         }
         Ok(applied)
+    }
+
+    /// Offers what changes in the folder. A file that a busy database kept from being looked at is looked at again: nothing
+    /// else would bring it back, since it lies still. Files of different names are looked at side by side.
+    async fn follow_folder(self, mut changes: mpsc::Receiver<PathBuf>) {
+        let mut looks = JoinSet::new();
+        let look = |path: PathBuf, pause: Duration| {
+            let catalog = self.clone();
+            async move {
+                tokio::time::sleep(pause).await;
+                let looked = catalog.offer_file(&path, false).await;
+                (path, looked.err())
+            }
+        };
+        loop {
+            tokio::select! {
+                changed = changes.recv() => match changed {
+                    Some(path) => drop(looks.spawn(look(path, Duration::ZERO))),
+                    None => return,
+                },
+                Some(looked) = looks.join_next() => if let Ok((path, Some(error))) = looked {
+                    tracing::warn!(file = %path.display(), %error, "a changed driver file could not be looked at; it is tried again");
+                    looks.spawn(look(path, LOOK_AGAIN));
+                },
+            }
+        }
     }
 
     /// Loads what the database says serves under a name; a failure is a refusal that shows in the status.
@@ -72,22 +101,27 @@ impl Catalog {
         }
     }
 
-    /// Whether a file found at start is a wish: bytes never accepted, or put there after the active ones were accepted. An
+    /// Offers a file found at start if it is a wish: bytes never accepted, or put there after the active ones were accepted. An
     /// old file in one process's folder must not undo what another process accepted since.
-    async fn is_news(&self, path: &Path, active: &[ActiveDriver]) -> Result<bool, CatalogError> {
-        let Some(name) = offer::driver_name(path) else { return Ok(false) };
-        let Some(row) = active.iter().find(|a| a.name == name) else { return Ok(true) };
-        let Ok(bytes) = tokio::fs::read(path).await else { return Ok(true) };
-        let hash = offer::hash(Bytes::from(bytes)).await;
-        if hash == row.hash {
-            return Ok(false);
+    async fn offer_news(&self, path: &Path, active: &[ActiveDriver]) -> Result<(), CatalogError> {
+        let Some(name) = offer::driver_name(path) else { return Ok(()) };
+        let bytes = match file::read(path).await {
+            Ok(bytes) => bytes,
+            Err(FileError::Gone) => return Ok(()),
+            Err(e) => {
+                self.refuse(&name, "", &e.to_string(), Instant::now());
+                return Ok(());
+            }
+        };
+        if let Some(row) = active.iter().find(|a| a.name == name) {
+            let hash = offer::hash(bytes.clone()).await;
+            let placed =
+                tokio::fs::metadata(path).await.map_or(0, |m| m.ctime().saturating_mul(1_000_000).saturating_add(m.ctime_nsec() / 1000));
+            if hash == row.hash || (self.parts()?.store.driver_blob_known(&hash).await? && placed <= row.activated_at) {
+                return Ok(());
+            }
         }
-        if !self.parts()?.store.driver_blob_known(&hash).await? {
-            return Ok(true);
-        }
-        let placed =
-            tokio::fs::metadata(path).await.map_or(0, |m| m.ctime().saturating_mul(1_000_000).saturating_add(m.ctime_nsec() / 1000));
-        Ok(placed > row.activated_at)
+        self.offer(&name, bytes, false).await.map(drop)
     }
 }
 

@@ -45,6 +45,8 @@ struct Texts {
     loads: Arc<AtomicUsize>,
     /// Back ends whose array does not answer.
     dead_arrays: Arc<Mutex<Vec<String>>>,
+    /// Back ends whose array takes a request and never answers.
+    hung_arrays: Arc<Mutex<Vec<String>>>,
 }
 
 struct TextDriver {
@@ -72,7 +74,7 @@ impl Loader for Texts {
                 file: file.to_owned(),
                 sha256: offer::hash(bytes).await,
                 interface_version: "0.1.0".to_owned(),
-                name: file.to_owned(),
+                name: if recipe.has("name") { recipe.get("name") } else { file }.to_owned(),
                 vendor: "test".to_owned(),
                 version: recipe.get("version").to_owned(),
                 state_version: recipe.get("state").parse().unwrap_or(0),
@@ -91,6 +93,9 @@ impl Driver for TextDriver {
         Box::pin(async move {
             if self.recipe.has("dead") || self.loader.dead_arrays.lock().unwrap().contains(&config.name) {
                 return Err(DriverError::new(ErrorKind::Transient, "the array does not answer"));
+            }
+            if self.loader.hung_arrays.lock().unwrap().contains(&config.name) {
+                std::future::pending::<()>().await;
             }
             let policy = HealthPolicy { failures: 3, first_pause: Duration::from_millis(50), longest_pause: Duration::from_secs(1) };
             let gate = Gate::with_policy(host, config.grants.concurrency, policy);
@@ -346,6 +351,31 @@ async fn a_driver_that_lacks_what_resources_use_is_refused_unless_forced() {
 }
 
 #[tokio::test]
+async fn another_driver_does_not_get_a_back_end_with_volumes_unless_forced() {
+    let other = "version=9 pools=a,b volumes name=another";
+    let bench = Bench::new(&[("d", V1), ("e", other)], &[back_end("one", "d")]).await;
+    bench.volume("v1", "stowage@one#a", false).await;
+    let refused = bench.offer("d", other, false).await;
+    assert_eq!(refused.result, OfferResult::Refused);
+    let why = refused.reason.unwrap();
+    assert!(why.contains("stowage@one holds 1 volumes of the driver `d` of test, and this is `another` of test"), "{why}");
+    assert_eq!(bench.version("one"), "1");
+    let by_configuration = bench.catalog.apply(&[back_end("one", "e")]).await.unwrap();
+    assert_eq!(by_configuration.changes[0].result, ChangeResult::Refused);
+    assert!(by_configuration.changes[0].reason.as_ref().unwrap().contains("this is `another`"), "{by_configuration:?}");
+    assert_eq!(bench.version("one"), "1");
+    let forced = bench.offer("d", other, true).await;
+    assert_eq!(forced.result, OfferResult::Accepted);
+    assert_eq!(bench.version("one"), "9");
+}
+
+#[tokio::test]
+async fn another_driver_may_have_a_back_end_without_volumes() {
+    let bench = Bench::new(&[("d", V1)], &[back_end("one", "d")]).await;
+    assert_eq!(bench.offer("d", "version=9 pools=a volumes name=another", false).await.result, OfferResult::Accepted);
+}
+
+#[tokio::test]
 async fn a_driver_that_may_not_read_the_old_ones_data_is_refused() {
     let bench = Bench::new(&[("d", "version=2 state=3 pools=a volumes")], &[back_end("one", "d")]).await;
     let older = "version=1 state=2 pools=a volumes";
@@ -406,6 +436,114 @@ async fn one_bad_driver_does_not_keep_the_others_from_starting() {
     std::fs::write(bench.file("bad"), V1).unwrap();
     until(|| bench.version("two") == "1").await;
     assert_eq!(bench.backend("two").state, BackendState::Up);
+}
+
+/// Puts what is no driver file under drivers' names; the names, and what each refusal says.
+fn not_files(folder: &std::path::Path) -> Vec<(&'static str, &'static str)> {
+    use std::os::unix::fs::symlink;
+    let at = |name: &str| folder.join(format!("{name}.wasm"));
+    rustix::fs::mkfifoat(rustix::fs::CWD, at("pipe"), rustix::fs::Mode::RWXU).unwrap();
+    std::fs::create_dir(at("folder")).unwrap();
+    symlink("/dev/zero", at("zero")).unwrap();
+    symlink("/nowhere/at/all", at("dangling")).unwrap();
+    symlink("/proc/self/mem", at("unreadable")).unwrap();
+    std::fs::write(at("empty"), b"").unwrap();
+    vec![
+        ("pipe", "a pipe"),
+        ("folder", "a folder"),
+        ("zero", "a device"),
+        ("dangling", "a link to /nowhere/at/all"),
+        ("unreadable", "cannot be read"),
+        ("empty", "not a component"),
+    ]
+}
+
+#[tokio::test]
+async fn what_is_no_file_in_the_plugin_folder_is_refused_at_start_and_the_rest_serves() {
+    let bench = Bench::new(&[("good", V1)], &[]).await;
+    let wrong = not_files(&bench.dir.path().join("drivers"));
+    let backends = [back_end("one", "good")];
+    let bench = tokio::time::timeout(Duration::from_secs(20), bench.restart(&backends)).await.expect("the start waits for something");
+    assert_eq!(bench.version("one"), "1");
+    for (name, why) in wrong {
+        let said = bench.driver(name).refused.unwrap().reason;
+        assert!(said.contains(why), "{name}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_file_in_the_plugin_folder_is_refused_at_every_look_and_the_rest_is_taken() {
+    let bench = Bench::new(&[("z", V1)], &[back_end("one", "z")]).await;
+    let wrong = not_files(&bench.dir.path().join("drivers"));
+    // the watched folder
+    until(|| wrong.iter().all(|(name, _)| bench.catalog.status().iter().any(|d| d.name == *name && d.refused.is_some()))).await;
+    std::fs::write(bench.file("z"), V2).unwrap();
+    until(|| bench.version("one") == "2").await;
+    // and on demand
+    let looked = tokio::time::timeout(Duration::from_secs(20), bench.catalog.reload_now(false)).await.expect("it waits for something");
+    let looked = looked.unwrap();
+    for (name, why) in wrong {
+        let one = looked.iter().find(|o| o.driver == name).unwrap();
+        assert_eq!(one.result, OfferResult::Refused, "{name}");
+        assert!(one.reason.as_ref().unwrap().contains(why), "{one:?}");
+    }
+    assert_eq!(bench.version("one"), "2");
+}
+
+#[tokio::test]
+async fn a_file_that_a_busy_database_kept_from_being_taken_is_taken_later() {
+    let dir = tempfile::tempdir().unwrap();
+    let patience = Duration::from_millis(300);
+    let options = StoreOptions { acquire_timeout: patience, ..StoreOptions::new(dir.path().join("s.db").display().to_string()) };
+    let store = Store::open(&options).await.unwrap();
+    store.migrate().await.unwrap();
+    let bench = Bench::on(dir, store, &[("d", V1)], &[back_end("one", "d")]).await;
+    let busy = bench.store.begin().await.unwrap();
+    let loads = bench.texts.loads.load(Ordering::SeqCst);
+    std::fs::write(bench.file("d"), V2).unwrap();
+    until(|| bench.texts.loads.load(Ordering::SeqCst) > loads).await;
+    // longer than it waits for the database
+    tokio::time::sleep(patience * 2).await;
+    drop(busy);
+    until(|| bench.version("one") == "2").await;
+}
+
+#[tokio::test]
+async fn an_array_that_hangs_delays_nobody_elses_change() {
+    let bench = Bench::new(&[("d", V1), ("e", V1)], &[back_end("other", "e")]).await;
+    // down, and due to be tried again
+    bench.texts.dead_arrays.lock().unwrap().push("one".to_owned());
+    bench.catalog.apply(&[back_end("one", "d"), back_end("other", "e")]).await.unwrap();
+    bench.texts.hung_arrays.lock().unwrap().push("one".to_owned());
+    bench.texts.dead_arrays.lock().unwrap().clear();
+    let loops = {
+        let catalog = bench.catalog.clone();
+        tokio::spawn(async move {
+            loop {
+                catalog.tend().await.unwrap();
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        })
+    };
+    until(|| bench.backend("one").reason.is_some()).await;
+    tokio::time::sleep(Duration::from_millis(2500)).await; // it is being tried now
+    let others = async {
+        assert_eq!(bench.offer("e", V2, false).await.result, OfferResult::Accepted);
+        assert_eq!(bench.version("other"), "2");
+        // also while its own driver is being replaced, or its configuration changed
+        let wanted = [back_end("one", "d"), back_end("other", "e"), back_end("third", "e")];
+        let (of_its_own, changed) = (bench.offer("d", V2, false), bench.catalog.apply(&wanted));
+        let mine = async { tokio::join!(of_its_own, changed) };
+        tokio::pin!(mine);
+        let rest = async {
+            assert_eq!(bench.offer("e", "version=3 pools=a,b volumes", false).await.result, OfferResult::Accepted);
+            until(|| bench.version("third") == "3").await;
+            bench.catalog.follow().await.unwrap();
+        };
+        tokio::select! { () = rest => {}, _ = &mut mine => panic!("nothing hangs here: the test proves nothing") }
+    };
+    tokio::time::timeout(Duration::from_secs(15), others).await.expect("somebody waits for the array that hangs");
+    loops.abort();
 }
 
 #[tokio::test]
