@@ -17,8 +17,8 @@ use crate::{
     notify::log_sink::LogSink,
     policy::Policy,
     reconcile::{
-        Reconcilers, dead_workers::DeadWorkers, deliver::Deliver, driver_health::DriverHealth, forget_placements::ForgetPlacements,
-        forget_tokens::ForgetTokens, purge::Purge, stats::Stats,
+        Reconcilers, dead_workers::DeadWorkers, deliver::Deliver, driver_follow::DriverFollow, driver_health::DriverHealth,
+        forget_placements::ForgetPlacements, forget_tokens::ForgetTokens, purge::Purge, stats::Stats,
     },
     serve::{Addresses, ServeError},
     service::identity::{
@@ -101,8 +101,8 @@ impl App {
     /// [`ServeError`] of the part that could not be made.
     pub async fn build(live: Live, store: Store, public_urls: PublicUrls) -> Result<Arc<Self>, ServeError> {
         let config = live.get();
-        let policy =
-            Policy::load(policy_file(&config)).map_err(|e| ServeError::part(format!("policy.file {}", config.policy.file.display()), e))?;
+        let policy = Policy::load(policy_file(&config.policy.file))
+            .map_err(|e| ServeError::part(format!("policy.file {}", config.policy.file.display()), e))?;
         volume_type::seed::ensure_default_type(&store).await?;
         let (tokens, identity) = identity(&config, &store, &public_urls).await?;
         Ok(Arc::new(Self {
@@ -168,7 +168,11 @@ impl App {
         self.reconcilers.start(jobs, Arc::new(DeadWorkers::new(store.clone(), jobs.clone())));
         self.reconcilers.start(jobs, Arc::new(Deliver::new(store.clone(), vec![Arc::new(LogSink)])));
         self.reconcilers.start(jobs, Arc::new(purge));
-        self.reconcilers.start(jobs, Arc::new(DriverHealth::new(self.drivers.clone(), !store.is_sqlite())));
+        self.reconcilers.start(jobs, Arc::new(DriverHealth::new(self.drivers.clone())));
+        if !store.is_sqlite() {
+            // only then are there other processes
+            self.reconcilers.start(jobs, Arc::new(DriverFollow::new(self.drivers.clone())));
+        }
         self.reconcilers.start(jobs, Arc::new(stats));
         self.reconcilers.start(jobs, Arc::new(ForgetPlacements::new(self)));
         self.reconcilers.start(jobs, Arc::new(ForgetTokens::new(self)));
@@ -177,17 +181,30 @@ impl App {
     /// Hands a changed configuration to the parts that keep something made from it. The others read `config` at each use.
     pub async fn apply(self: &Arc<Self>, config: &Config) {
         self.apply_limits(config);
+        // before the drivers, which may be slow
+        self.reload_policy(config).await;
         if let Err(e) = service::backend::configure(&self.store, config).await {
             tracing::error!(error = %e, "the changed back ends are not in the database; they follow with the next reload");
         }
         if let Err(e) = self.drivers.apply(&config.backends).await {
             tracing::error!(error = %e, "the changed back ends are not in force; they follow with the next reload");
         }
-        match self.policy.reload(policy_file(config)) {
+    }
+
+    /// Reads the policy file again: it may have changed when the configuration did not. A file that is refused leaves the
+    /// rules in force, and shows in the process's health.
+    pub async fn reload_policy(self: &Arc<Self>, config: &Config) {
+        let (app, file) = (Arc::clone(self), config.policy.file.clone());
+        let read = move || app.policy.reload(policy_file(&file));
+        let outcome = match tokio::task::spawn_blocking(read).await {
+            Ok(outcome) => outcome.map_err(|e| e.to_string()),
+            Err(e) => Err(e.to_string()),
+        };
+        match outcome {
             Ok(()) => self.health.ok("policy"),
-            Err(e) => {
-                tracing::error!(error = %e, "the policy file is refused, the rules in force stay");
-                self.health.set("policy", Status::Degraded, format!("{}: {e}; the rules in force stay", config.policy.file.display()));
+            Err(error) => {
+                tracing::error!(%error, "the policy file is refused, the rules in force stay");
+                self.health.set("policy", Status::Degraded, format!("{}: {error}; the rules in force stay", config.policy.file.display()));
             }
         }
     }
@@ -208,8 +225,8 @@ impl App {
     }
 }
 
-fn policy_file(config: &Config) -> Option<&Path> {
-    Some(config.policy.file.as_path()).filter(|p| !p.as_os_str().is_empty())
+fn policy_file(configured: &Path) -> Option<&Path> {
+    Some(configured).filter(|p| !p.as_os_str().is_empty())
 }
 
 fn jobs_options(config: &Config) -> JobsOptions {

@@ -1,6 +1,8 @@
 use std::{fs, process::Output};
 
-use support::process::command;
+use serde_json::json;
+use stowage::api::route::Api;
+use support::{Persona, Process, process::command, wait};
 use tempfile::TempDir;
 
 fn run(home: &TempDir, config: &str, args: &[&str]) -> Output {
@@ -77,4 +79,76 @@ fn migrate_may_be_run_twice() {
 fn wrong_usage_ends_with_status_2() {
     let home = tempfile::tempdir().unwrap();
     assert_eq!(command(home.path()).arg("frobnicate").output().unwrap().status.code(), Some(2));
+}
+
+#[test]
+fn a_value_without_sense_ends_serve_with_file_line_and_remedy() {
+    let home = tempfile::tempdir().unwrap();
+    for line in ["[scheduler]\nmax_over_subscription_ratio = nan\n", "[drivers]\nmax_instances = 0\n", "[quota]\nvolumes = -7\n"] {
+        let out = run(&home, line, &["serve"]);
+        let said = text(&out.stderr);
+        assert_eq!(out.status.code(), Some(1), "{said}");
+        assert!(said.contains("stowage.toml:2:") && said.contains("remedy: use "), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn another_host_name_is_refused_while_volumes_are_placed() {
+    let mut process = Process::start(|_| ()).await;
+    let personas = process.personas().await;
+    let block = process.client(&personas, Api::Block, Persona::Member);
+    let volume = block.post("/volumes", json!({"volume": {"size": 1, "name": "v"}})).await.expect(202);
+    let id = volume["volume"]["id"].as_str().unwrap().to_owned();
+    let status = || async {
+        let shown = block.get(&format!("/volumes/{id}")).await.expect(200);
+        (shown["volume"]["status"] == "available").then_some(())
+    };
+    wait::until("the volume", status).await;
+    assert!(process.terminate().await.success());
+    process.reconfigure(|c| c.host = "renamed".to_owned());
+    process.spawn();
+    let ended = wait::until("the refused start", || std::future::ready(process.exited())).await;
+    assert_eq!(ended.code(), Some(1));
+    let said = process.log();
+    assert!(said.contains("host is \"renamed\" in the configuration") && said.contains("set host = \"stowage\""), "{said}");
+    process.reconfigure(|c| c.host = "stowage".to_owned());
+    process.restart().await;
+    block.delete(&format!("/volumes/{id}")).await.expect(202);
+    wait::until("the end of the volume", || async { (block.get(&format!("/volumes/{id}")).await.status == 404).then_some(()) }).await;
+    assert!(process.terminate().await.success());
+    process.reconfigure(|c| c.host = "renamed".to_owned());
+    process.restart().await;
+}
+
+#[tokio::test]
+async fn an_edited_policy_file_is_in_force_without_a_change_of_the_configuration() {
+    let process = Process::start(|c| {
+        c.backends.clear();
+        c.policy.file = c.state_dir.parent().unwrap().join("policy.yaml");
+        fs::write(&c.policy.file, "").unwrap();
+    })
+    .await;
+    let personas = process.personas().await;
+    let block = process.client(&personas, Api::Block, Persona::Member);
+    let list = || async { block.get("/volumes").await.status.as_u16() };
+    let becomes = async |wanted: u16, what: &str| wait::until(what, || async { (list().await == wanted).then_some(()) }).await;
+    assert_eq!(list().await, 200);
+    let file = process.config().policy.file.clone();
+    // in place
+    fs::write(&file, "\"volume:get_all\": \"!\"\n").unwrap();
+    becomes(403, "the rule that was written").await;
+    // by a rename over it, as editors do
+    fs::write(file.with_extension("new"), "\"volume:get_all\": \"\"\n").unwrap();
+    fs::rename(file.with_extension("new"), &file).unwrap();
+    becomes(200, "the rule that was renamed into place").await;
+    // a file that is refused changes nothing, and shows
+    fs::write(&file, "\"volume:get_al\": \"!\"\n").unwrap();
+    let health = process.anonymous(Api::Admin).rooted_at("");
+    let refused = || async { (health.get("/healthz").await.expect(200)["conditions"]["policy"]["status"] == "degraded").then_some(()) };
+    wait::until("the refusal", refused).await;
+    assert_eq!(list().await, 200);
+    // on SIGHUP nothing else has to change either
+    fs::write(&file, "\"volume:get_all\": \"!\"\n").unwrap();
+    process.signal(rustix::process::Signal::HUP);
+    becomes(403, "the rule after SIGHUP").await;
 }

@@ -15,9 +15,9 @@ pub async fn serve(args: &SourceArgs) -> Result<()> {
     let log = telemetry::log::start(&config.log);
     let mut signals = Signals::install().context("cannot handle signals")?;
     let live = Live::new(config, source);
-    let running = serve::start(live.clone(), Some(log)).await?;
+    let running = serve::start(live, Some(log)).await?;
     welcome(&running.app);
-    signals.until_stop(&live).await;
+    signals.until_stop(&running.app).await;
     running.stop().await;
     Ok(())
 }

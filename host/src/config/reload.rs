@@ -48,14 +48,21 @@ const FIXED: &[&str] = &[
     "listen",
     "public_url",
     "database",
-    "identity.mode",
-    "identity.argon2",
+    "identity",
     "drivers",
     "log.format",
     "jobs.work",
     "jobs.lease",
     "jobs.concurrency",
+    "jobs.poll",
+    "jobs.wait",
+    "jobs.tombstone_age",
 ];
+
+/// Whether a running process cannot change this key.
+pub(super) fn is_fixed(key: &str) -> bool {
+    FIXED.iter().any(|f| key == *f || key.strip_prefix(f).is_some_and(|rest| rest.starts_with('.')))
+}
 
 impl Live {
     pub fn new(config: Config, source: Source) -> Self {
@@ -118,13 +125,15 @@ fn keep_fixed(old: &Config, wanted: Config) -> Config {
     new.listen = old.listen.clone();
     new.public_url = old.public_url.clone();
     new.database = old.database.clone();
-    new.identity.mode = old.identity.mode;
-    new.identity.argon2 = old.identity.argon2.clone();
+    new.identity = old.identity.clone();
     new.drivers = old.drivers.clone();
     new.log.format = old.log.format;
     new.jobs.work = old.jobs.work;
     new.jobs.lease = old.jobs.lease;
     new.jobs.concurrency = old.jobs.concurrency;
+    new.jobs.poll = old.jobs.poll;
+    new.jobs.wait = old.jobs.wait;
+    new.jobs.tombstone_age = old.jobs.tombstone_age;
     new
 }
 
@@ -134,15 +143,13 @@ fn compare(old: &Config, new: &Config) -> Reload {
     let keys: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     for key in keys {
         if before.get(key) != after.get(key) {
-            let fixed = FIXED.iter().any(|f| key == f || key.strip_prefix(f).is_some_and(|rest| rest.starts_with('.')));
-            if fixed { &mut report.needs_restart } else { &mut report.changed }.push(key.clone());
+            if is_fixed(key) { &mut report.needs_restart } else { &mut report.changed }.push(key.clone());
         }
     }
     // what a serialized secret hides
-    if old.identity.keystone.password != new.identity.keystone.password
-        && !report.changed.iter().any(|k| k.starts_with("identity.keystone.password"))
-    {
-        report.changed.push("identity.keystone.password".to_owned());
+    let password = "identity.keystone.password";
+    if old.identity.keystone.password != new.identity.keystone.password && !report.needs_restart.iter().any(|k| k.starts_with(password)) {
+        report.needs_restart.push(password.to_owned());
     }
     if old.database.url != new.database.url && !report.needs_restart.iter().any(|k| k == "database.url") {
         report.needs_restart.push("database.url".to_owned());
@@ -160,7 +167,7 @@ fn compare(old: &Config, new: &Config) -> Reload {
 }
 
 /// Dotted keys with their values; back ends are compared apart.
-fn leaves(config: &Config) -> BTreeMap<String, Value> {
+pub(super) fn leaves(config: &Config) -> BTreeMap<String, Value> {
     fn walk(prefix: &str, value: Value, into: &mut BTreeMap<String, Value>) {
         match value {
             Value::Object(members) => {

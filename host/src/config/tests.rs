@@ -150,6 +150,123 @@ fn a_reload_applies_what_can_change_and_names_what_needs_a_restart() {
     watcher.mark_unchanged();
 }
 
+/// Another value of the same type: of a key named `key` that has `value`.
+fn another(key: &str, value: &serde_json::Value) -> serde_json::Value {
+    use serde_json::{Value, json};
+    match value {
+        Value::Object(_) if key == "password" => json!({"value": "other"}),
+        Value::Object(members) => members.iter().map(|(key, value)| (key.clone(), another(key, value))).collect(),
+        Value::Bool(b) => json!(!b),
+        Value::Number(n) => n.as_i64().map_or_else(|| json!(n.as_f64().unwrap() + 1.0), |n| json!(n + 1)),
+        Value::String(s) => match s.as_str() {
+            "builtin" => json!("keystone"),
+            "human" => json!("json"),
+            "full" => json!("process"),
+            s => match (duration::parse(s), s.parse::<std::net::SocketAddr>()) {
+                (Some(d), _) => json!(duration::text(d + Duration::from_secs(1))),
+                (None, Ok(mut address)) => {
+                    address.set_port(address.port() + 1);
+                    json!(address.to_string())
+                }
+                (None, Err(_)) => json!(format!("{s}x")),
+            },
+        },
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn a_reload_puts_every_key_into_force_or_names_it_as_needing_a_restart() {
+    let mut values = serde_json::to_value(Config::default()).unwrap();
+    values.as_object_mut().unwrap().remove("backend");
+    let wanted: Config = serde_json::from_value(another("", &values)).unwrap();
+    let (before, after) = (reload::leaves(&Config::default()), reload::leaves(&wanted));
+    let live = Live::new(Config::default(), load::Source::default());
+    let report = live.replace(wanted);
+    let now = reload::leaves(&live.get());
+    for (key, value) in &after {
+        let (changed, restart) = (report.changed.contains(key), report.needs_restart.contains(key));
+        assert_ne!(Some(value), before.get(key), "{key}: the test changes nothing");
+        assert!(changed != restart, "{key}: {report:?}");
+        assert_eq!(now.get(key), if changed { Some(value) } else { before.get(key) }, "{key}");
+    }
+}
+
+#[test]
+fn the_example_marks_every_key_that_needs_a_restart_and_no_other() {
+    let (mut section, mut section_is_marked, mut comment) = (String::new(), false, String::new());
+    for line in EXAMPLE.lines() {
+        if let Some(text) = line.strip_prefix('#') {
+            comment.push_str(text);
+            continue;
+        }
+        let marked = std::mem::take(&mut comment).contains(" [restart] ");
+        if line.starts_with("[[") {
+            return; // back ends come, change and go
+        } else if let Some(name) = line.strip_prefix('[') {
+            name.trim_end_matches(']').clone_into(&mut section);
+            section_is_marked = marked;
+        } else if let Some((key, _)) = line.split_once(" = ") {
+            let key = if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") };
+            assert_eq!(marked || section_is_marked, reload::is_fixed(&key), "{key}");
+        }
+    }
+}
+
+#[test]
+fn a_value_without_sense_is_refused_where_it_stands_with_a_remedy() {
+    let cases = [
+        ("quota", "volumes = -2"),
+        ("quota", "gigabytes = -9223372036854775808"),
+        ("quota", "per_volume_gigabytes = -100"),
+        ("scheduler", "max_over_subscription_ratio = nan"),
+        ("scheduler", "max_over_subscription_ratio = inf"),
+        ("scheduler", "max_over_subscription_ratio = -1.0"),
+        ("scheduler", "max_over_subscription_ratio = 0.5"),
+        ("scheduler", "capacity_weight = inf"),
+        ("scheduler", "reserved_percentage = 101"),
+        ("scheduler", "report_interval = \"0s\""),
+        ("drivers", "max_instances = 0"),
+        ("drivers", "max_instances = 4000000000"),
+        ("drivers", "settle = \"0s\""),
+        ("jobs", "poll = \"0s\""),
+        ("jobs", "lease = \"10ms\""),
+        ("jobs", "concurrency = 0"),
+        ("jobs", "max_age = \"0s\""),
+        ("jobs", "wait = \"0s\""),
+        ("jobs", "tombstone_age = \"0s\""),
+        ("jobs", "tombstone_age = \"2000000h\""),
+        ("identity", "token_ttl = \"0s\""),
+        ("identity", "token_ttl = \"2562047h\""),
+        ("identity", "failed_login_window = \"0s\""),
+        ("identity", "region = \"\""),
+        ("identity.argon2", "concurrency = 0"),
+        ("identity.argon2", "memory_kib = 4294967295"),
+        ("identity.argon2", "iterations = 4294967295"),
+        ("identity.keystone", "timeout = \"0s\""),
+        ("identity.keystone", "cache_ttl = \"6m\""),
+        ("database", "max_connections = 1"),
+        ("database", "max_connections = 4294967295"),
+        ("database", "acquire_timeout = \"0s\""),
+        ("listen", "max_connections = 0"),
+        ("listen", "header_timeout = \"0s\""),
+        ("listen", "shutdown_grace = \"1000h\""),
+        ("block", "osapi_max_limit = 0"),
+        ("block", "osapi_max_limit = 4294967295"),
+        ("block", "default_availability_zone = \"\""),
+    ];
+    for (section, line) in cases {
+        let found = parse(&format!("[{section}]\n{line}\n")).expect_err(line);
+        assert_eq!(found.iter().map(|f| f.line).collect::<Vec<_>>(), [2], "{section}: {line}: {found:?}");
+        assert!(!found[0].remedy.is_empty(), "{line}");
+    }
+    for line in ["memory_mib = 0", "memory_mib = 4096", "call_timeout = \"0s\"", "concurrency = 0", "kv_mib = 4294967295"] {
+        let found = parse(&format!("[[backend]]\nname = \"a\"\ndriver = \"m\"\n[backend.grants]\n{line}\n")).expect_err(line);
+        assert_eq!(found.iter().map(|f| f.line).collect::<Vec<_>>(), [5], "{line}: {found:?}");
+        assert!(!found[0].remedy.is_empty(), "{line}");
+    }
+}
+
 #[test]
 fn a_changed_secret_changes_its_back_end() {
     let with = |secret: &str| {

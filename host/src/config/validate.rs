@@ -4,7 +4,8 @@ use std::{collections::HashMap, ops::Range, time::Duration};
 
 use toml::de::{DeTable, DeValue};
 
-use super::{BackendConfig, Config, Finding, IdentityMode};
+use super::{BackendConfig, Config, Finding, IdentityMode, QuotaConfig, duration};
+use crate::wasm::engine::MAX_MEMORY;
 
 /// A step on the way to a value: a key, or an index of an array.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +26,8 @@ pub(super) fn check(text: &str, config: &Config) -> Vec<Finding> {
     check.host(config);
     check.listeners(config);
     check.identity(config);
+    check.ranges(config);
+    check.quota(&config.quota);
     check.limits(config);
     for (n, backend) in config.backends.iter().enumerate() {
         check.backend(n, backend, config);
@@ -101,9 +104,6 @@ impl Check<'_> {
                 "use at most \"5m\"",
             );
         }
-        if identity.token_ttl < Duration::from_secs(1) {
-            self.refuse(&[Key("identity"), Key("token_ttl")], "tokens would be expired when they arrive", "use \"1s\" or more");
-        }
         let argon2 = &identity.argon2;
         let built = argon2::Params::new(argon2.memory_kib, argon2.iterations, argon2.parallelism, None);
         if let Err(e) = built {
@@ -113,36 +113,105 @@ impl Check<'_> {
                 "memory_kib must be at least 8 times parallelism",
             );
         }
-        if argon2.concurrency == 0 {
-            self.refuse(&[Key("identity"), Key("argon2"), Key("concurrency")], "no password could ever be checked", "use 1 or more");
+    }
+
+    /// Durations and numbers outside of what makes sense, by the same few words.
+    fn ranges(&mut self, config: &Config) {
+        let Config { listen, database, identity, jobs, scheduler, block, drivers, .. } = config;
+        let (second, minute, hour, year) = (ms(1000), ms(60_000), ms(3_600_000), ms(365 * 86_400_000));
+        for (section, key, value, min, max) in [
+            ("listen", "header_timeout", listen.header_timeout, ms(100), hour),
+            ("listen", "shutdown_grace", listen.shutdown_grace, Duration::ZERO, hour),
+            ("database", "acquire_timeout", database.acquire_timeout, ms(100), hour),
+            ("identity", "token_ttl", identity.token_ttl, second, year),
+            ("identity", "failed_login_window", identity.failed_login_window, second, year),
+            ("jobs", "lease", jobs.lease, second, hour),
+            ("jobs", "poll", jobs.poll, ms(10), hour),
+            ("jobs", "max_age", jobs.max_age, second, year),
+            ("jobs", "wait", jobs.wait, ms(100), hour),
+            ("jobs", "tombstone_age", jobs.tombstone_age, minute, year * 10),
+            ("scheduler", "report_interval", scheduler.report_interval, ms(100), year),
+            ("scheduler", "explain_age", scheduler.explain_age, second, year * 10),
+            ("drivers", "settle", drivers.settle, ms(10), minute),
+        ] {
+            self.duration(&[Key(section), Key(key)], value, min, max);
+        }
+        let keystone = &identity.keystone;
+        self.duration(&[Key("identity"), Key("keystone"), Key("timeout")], keystone.timeout, ms(100), minute * 5);
+        for (section, key, value, min, max) in [
+            ("listen", "max_connections", listen.max_connections as u64, 1, 1_000_000),
+            ("database", "max_connections", u64::from(database.max_connections), 2, 10_000),
+            ("jobs", "concurrency", jobs.concurrency as u64, 1, 10_000),
+            ("scheduler", "reserved_percentage", u64::from(scheduler.reserved_percentage), 0, 100),
+            ("block", "osapi_max_limit", u64::from(block.osapi_max_limit), 1, 100_000),
+            ("drivers", "max_instances", u64::from(drivers.max_instances), 1, 4096),
+        ] {
+            self.number(&[Key(section), Key(key)], value, min, max);
+        }
+        let argon2 = &identity.argon2;
+        for (key, value, max) in [
+            ("memory_kib", u64::from(argon2.memory_kib), 4 << 20),
+            ("iterations", u64::from(argon2.iterations), 1000),
+            ("concurrency", argon2.concurrency as u64, 1024),
+        ] {
+            self.number(&[Key("identity"), Key("argon2"), Key(key)], value, 1, max);
+        }
+    }
+
+    fn duration(&mut self, path: &[Step], value: Duration, min: Duration, max: Duration) {
+        if value < min || value > max {
+            let (value, min, max) = (duration::text(value), duration::text(min), duration::text(max));
+            self.refuse(path, format!("{value:?} is outside of what makes sense here"), format!("use {min:?} to {max:?}"));
+        }
+    }
+
+    fn number(&mut self, path: &[Step], value: u64, min: u64, max: u64) {
+        if value < min || value > max {
+            self.refuse(path, format!("{value} is outside of what makes sense here"), format!("use {min} to {max}"));
+        }
+    }
+
+    fn quota(&mut self, quota: &QuotaConfig) {
+        for (key, limit) in [
+            ("volumes", quota.volumes),
+            ("snapshots", quota.snapshots),
+            ("gigabytes", quota.gigabytes),
+            ("per_volume_gigabytes", quota.per_volume_gigabytes),
+            ("backups", quota.backups),
+            ("backup_gigabytes", quota.backup_gigabytes),
+            ("groups", quota.groups),
+        ] {
+            if limit < -1 {
+                self.refuse(&[Key("quota"), Key(key)], format!("{limit} is no limit"), "use 0 or more, or -1 for no limit");
+            }
         }
     }
 
     fn limits(&mut self, config: &Config) {
-        if config.jobs.lease < Duration::from_secs(1) {
-            self.refuse(&[Key("jobs"), Key("lease")], "the lease is too short to be renewed", "use \"1s\" or more");
-        }
-        if config.jobs.concurrency == 0 {
-            self.refuse(&[Key("jobs"), Key("concurrency")], "no job could ever run", "use 1 or more, or jobs.work = false");
-        }
-        if config.database.max_connections < 2 {
-            self.refuse(&[Key("database"), Key("max_connections")], "one connection is not enough", "use 2 or more");
-        }
-        if config.block.osapi_max_limit == 0 {
-            self.refuse(&[Key("block"), Key("osapi_max_limit")], "lists would always be empty", "use 1 or more");
-        }
-        if config.listen.max_connections == 0 {
-            self.refuse(&[Key("listen"), Key("max_connections")], "nobody could connect", "use 1 or more");
-        }
-        if config.scheduler.reserved_percentage > 100 {
-            self.refuse(&[Key("scheduler"), Key("reserved_percentage")], "more than all cannot be reserved", "use 0 to 100");
-        }
-        if config.scheduler.max_over_subscription_ratio < 1.0 {
+        let ratio = config.scheduler.max_over_subscription_ratio;
+        if !(1.0..=1_000_000.0).contains(&ratio) {
             self.refuse(
                 &[Key("scheduler"), Key("max_over_subscription_ratio")],
-                "a ratio below 1 would leave room unused",
-                "use 1.0 or more",
+                format!("{ratio} is no ratio of virtual to physical capacity"),
+                "use 1.0 (nothing is over-subscribed) or more",
             );
+        }
+        if !config.scheduler.capacity_weight.is_finite() {
+            self.refuse(
+                &[Key("scheduler"), Key("capacity_weight")],
+                "no pool could be weighed with it",
+                "use a number such as 1.0 or -1.0",
+            );
+        }
+        if config.identity.region.is_empty() {
+            self.refuse(
+                &[Key("identity"), Key("region")],
+                "endpoints without a region are found by no client",
+                "use a name such as \"RegionOne\"",
+            );
+        }
+        if config.block.default_availability_zone.is_empty() {
+            self.refuse(&[Key("block"), Key("default_availability_zone")], "a volume must be in some zone", "use a name such as \"nova\"");
         }
         if let Err(e) = config.log.level.parse::<tracing_subscriber::EnvFilter>() {
             self.refuse(
@@ -181,21 +250,16 @@ impl Check<'_> {
             }
         }
         let grants = &backend.grants;
-        if grants.memory_mib == 0 || grants.memory_mib > 4096 {
-            self.refuse(
-                &[Key("backend"), Index(n), Key("grants"), Key("memory_mib")],
-                "a driver instance has between 1 MiB and 4 GiB",
-                "use 1 to 4096",
-            );
-        }
-        if grants.concurrency == 0 || grants.call_timeout.is_zero() {
-            self.refuse(
-                &[Key("backend"), Index(n), Key("grants")],
-                "the driver could never be called",
-                "set concurrency and call_timeout above zero, or enabled = false",
-            );
-        }
+        let at = |key| [Key("backend"), Index(n), Key("grants"), Key(key)];
+        self.number(&at("memory_mib"), u64::from(grants.memory_mib), 1, MAX_MEMORY as u64 >> 20);
+        self.number(&at("concurrency"), grants.concurrency as u64, 1, 10_000);
+        self.number(&at("kv_mib"), u64::from(grants.kv_mib), 0, 1 << 20);
+        self.duration(&at("call_timeout"), grants.call_timeout, ms(10), ms(86_400_000));
     }
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
 }
 
 fn plain_name(name: &str) -> bool {

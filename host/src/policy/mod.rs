@@ -59,7 +59,7 @@ pub struct Policy {
 /// Why a policy file was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
-    #[error("cannot read the policy file {path}: give Stowage read permission, or remove `policy_file` from its configuration")]
+    #[error("cannot read the policy file {path}: give Stowage read permission, or remove `policy.file` from its configuration")]
     Unreadable {
         path: String,
         #[source]
@@ -78,7 +78,7 @@ impl Policy {
         Ok(Self { rules: ArcSwap::from_pointee(build(&read(file)?)?) })
     }
 
-    /// Reads the file again. On an error the rules in force stay.
+    /// Reads the file again. On an error the rules in force stay. Reads a file: not for a thread of the runtime.
     ///
     /// # Errors
     /// As [`Policy::load`].

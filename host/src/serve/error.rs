@@ -19,6 +19,11 @@ pub enum ServeError {
         #[source]
         source: io::Error,
     },
+    #[error(
+        "host is {wanted:?} in the configuration, but volumes in this database are placed under {was:?}: set host = {was:?}, or use another \
+         database"
+    )]
+    HostChanged { was: String, wanted: String },
     #[error("{}", store_text(.0))]
     Store(#[source] StoreError),
     #[error("{context}: {source}")]

@@ -4,6 +4,7 @@
 //! written), then the database, then everything that needs it, then connections are accepted. Order of the end: no new
 //! connection, requests in flight get their answers, jobs are handed back, the database is closed.
 
+mod cluster_host;
 mod error;
 mod listener;
 pub mod reload;
@@ -101,6 +102,7 @@ async fn open_store(live: &Live) -> Result<Store, ServeError> {
         store.migrate().await.map_err(ServeError::Store)?;
     }
     store.check_schema().await.map_err(ServeError::Store)?;
+    cluster_host::settle(&store, &config.host).await?;
     Ok(store)
 }
 

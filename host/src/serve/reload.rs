@@ -1,4 +1,5 @@
-//! What makes a configuration reload: the file itself, SIGHUP, and the admin API; and what follows it in this process.
+//! What makes a configuration reload: the file itself, the policy file it names, SIGHUP, and the admin API; and what follows
+//! in this process. Files are read on threads that may block.
 
 use std::{
     path::{Path, PathBuf},
@@ -12,28 +13,35 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::App,
-    config::{ConfigError, Live, Reload},
+    config::{ConfigError, Reload},
     telemetry::{health::Status, log::LogControl},
 };
 
 /// An editor writes a file in several steps.
 const SETTLE: Duration = Duration::from_millis(200);
+/// The wait between two looks at the files without any event.
+const LOOK: Duration = Duration::from_secs(30);
 
 /// Reloads and logs the outcome.
-pub(super) fn now(live: &Live, why: &'static str) {
+pub(super) async fn now(app: &Arc<App>, why: &'static str) {
     // both outcomes are logged by `reload`
-    let _ = reload(live, why);
+    let _ = reload(app, why).await;
 }
 
-/// Reloads, logs and counts the outcome.
+/// Reloads configuration and policy; logs and counts the outcome.
 ///
 /// # Errors
 /// [`ConfigError`]; the old configuration stays.
-pub fn reload(live: &Live, why: &str) -> Result<Reload, ConfigError> {
-    let outcome = live.reload();
+pub async fn reload(app: &Arc<App>, why: &str) -> Result<Reload, ConfigError> {
+    let live = app.config.clone();
+    let read = tokio::task::spawn_blocking(move || live.reload()).await;
+    let outcome = read.unwrap_or_else(|e| std::panic::resume_unwind(e.into_panic()));
+    // also when the configuration is as it was: the policy is a file of its own
+    app.reload_policy(&app.config.get()).await;
     match &outcome {
         Ok(report) => {
             metrics::counter!("stowage_config_reloads_total", "outcome" => "ok").increment(1);
+            app.health.ok("configuration");
             if *report == Reload::default() {
                 tracing::debug!(why, "the configuration is unchanged");
             } else {
@@ -47,6 +55,8 @@ pub fn reload(live: &Live, why: &str) -> Result<Reload, ConfigError> {
         }
         Err(e) => {
             metrics::counter!("stowage_config_reloads_total", "outcome" => "refused").increment(1);
+            let text = format!("the file is refused, the old configuration is in force: {e}");
+            app.health.set("configuration", Status::Degraded, text);
             tracing::error!(why, "the configuration was not reloaded, the old one stays: {e}");
         }
     }
@@ -56,7 +66,7 @@ pub fn reload(live: &Live, why: &str) -> Result<Reload, ConfigError> {
 /// Follows the file and every published change until `stop`.
 pub(super) fn watch(app: Arc<App>, log: Option<LogControl>, stop: CancellationToken) {
     if let Some(file) = app.config.source().file.clone() {
-        tokio::spawn(follow_file(app.config.clone(), app.health.clone(), file, stop.clone()));
+        tokio::spawn(follow_files(Arc::clone(&app), file, stop.clone()));
     }
     let mut changes = app.config.subscribe();
     changes.mark_unchanged();
@@ -75,44 +85,68 @@ pub(super) fn watch(app: Arc<App>, log: Option<LogControl>, stop: CancellationTo
     });
 }
 
-async fn follow_file(live: Live, health: crate::telemetry::health::Health, file: PathBuf, stop: CancellationToken) {
+/// What the two files say; none for a file that is not there.
+type Texts = (Option<Vec<u8>>, Option<Vec<u8>>);
+
+async fn follow_files(app: Arc<App>, file: PathBuf, stop: CancellationToken) {
     let (tx, mut rx) = mpsc::channel(1);
-    let _watcher = match folder_watcher(&file, tx) {
-        Ok(watcher) => watcher,
-        Err(e) => {
-            tracing::warn!(file = %file.display(), error = %e, "the configuration file is not watched; SIGHUP still reloads it");
-            return;
-        }
-    };
-    let mut last = std::fs::read(&file).ok();
+    let mut policy = app.config.get().policy.file.clone();
+    let mut watcher = folder_watcher(&[&file, &policy], &tx);
+    let mut last = texts(&file, &policy).await;
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            event = rx.recv() => if event.is_none() { return },
+            _ = rx.recv() => {}
+            // without events the files are looked at now and then
+            () = tokio::time::sleep(LOOK) => {}
         }
         tokio::time::sleep(SETTLE).await;
         while rx.try_recv().is_ok() {}
-        let text = std::fs::read(&file).ok();
-        if text.is_none() || text == last {
-            continue;
+        let read = texts(&file, &policy).await;
+        // a file that is gone is about to be replaced
+        let config_changed = read.0.is_some() && read.0 != last.0;
+        if config_changed {
+            now(&app, "the file changed").await;
+        } else if read.1.is_some() && read.1 != last.1 {
+            tracing::info!(file = %policy.display(), "the policy file changed");
+            app.reload_policy(&app.config.get()).await;
         }
-        last = text;
-        match reload(&live, "the file changed") {
-            Ok(_) => health.ok("configuration"),
-            Err(e) => health.set("configuration", Status::Degraded, format!("the file is refused, the old configuration is in force: {e}")),
+        last = (read.0.or(last.0), read.1.or(last.1));
+        let named = app.config.get().policy.file.clone();
+        if named != policy {
+            policy = named;
+            watcher = folder_watcher(&[&file, &policy], &tx);
+            last.1 = texts(&file, &policy).await.1;
+        } else if watcher.is_none() {
+            watcher = folder_watcher(&[&file, &policy], &tx);
         }
     }
 }
 
-/// Watches the folder: editors and configuration tools replace the file by another.
-fn folder_watcher(file: &Path, tx: mpsc::Sender<()>) -> notify::Result<RecommendedWatcher> {
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+async fn texts(config: &Path, policy: &Path) -> Texts {
+    let read = async |path: &Path| if path.as_os_str().is_empty() { None } else { tokio::fs::read(path).await.ok() };
+    (read(config).await, read(policy).await)
+}
+
+/// Watches the folders: editors and configuration tools replace the file by another.
+fn folder_watcher(files: &[&Path], tx: &mpsc::Sender<()>) -> Option<RecommendedWatcher> {
+    let tx = tx.clone();
+    let watching = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         if event.is_ok_and(|e| !e.kind.is_access()) {
             // a full channel holds the signal already
             let _ = tx.try_send(());
         }
-    })?;
-    let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    watcher.watch(folder, RecursiveMode::NonRecursive)?;
-    Ok(watcher)
+    });
+    let watching = watching.and_then(|mut watcher| {
+        for file in files.iter().filter(|f| !f.as_os_str().is_empty()) {
+            let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            watcher.watch(folder, RecursiveMode::NonRecursive)?;
+        }
+        Ok(watcher)
+    });
+    watching
+        .inspect_err(|error| {
+            tracing::warn!(%error, "no events from the configuration's folder; it is looked at every {} s, and on SIGHUP", LOOK.as_secs());
+        })
+        .ok()
 }

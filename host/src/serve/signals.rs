@@ -1,10 +1,10 @@
 //! SIGTERM and SIGINT end the process in order, SIGHUP reloads the configuration.
 
-use std::io;
+use std::{io, sync::Arc};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::config::Live;
+use crate::app::App;
 
 /// The handlers. Install them before anything else: until then each of these signals kills the process.
 pub struct Signals {
@@ -21,7 +21,7 @@ impl Signals {
     }
 
     /// Returns when the process is asked to end, at once if it was already. SIGHUP is handled meanwhile.
-    pub async fn until_stop(&mut self, live: &Live) {
+    pub async fn until_stop(&mut self, app: &Arc<App>) {
         loop {
             tokio::select! {
                 _ = self.term.recv() => {
@@ -32,7 +32,7 @@ impl Signals {
                     tracing::info!("SIGINT: stopping");
                     return;
                 }
-                _ = self.hup.recv() => super::reload::now(live, "SIGHUP"),
+                _ = self.hup.recv() => super::reload::now(app, "SIGHUP").await,
             }
         }
     }

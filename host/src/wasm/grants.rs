@@ -26,26 +26,27 @@ impl Effective {
     ///
     /// # Errors
     /// `Invalid`, naming every entry of `grants.http` that is no authority, or a `grants.ca_file` that cannot be read.
-    pub fn new<S: AsRef<str>>(imports: &[S], config: &BackendConfig) -> Result<Self, DriverError> {
+    pub async fn new<S: AsRef<str>>(imports: &[S], config: &BackendConfig) -> Result<Self, DriverError> {
         let asks = |name: &str| imports.iter().any(|i| i.as_ref() == name);
         let listed = authorities(&config.grants)?;
+        let ca_pem = roots(&config.grants).await?;
         let secrets = config.secrets.iter().map(|(name, secret)| (name.clone(), secret.expose().to_owned())).collect();
         Ok(Self {
             http: if asks("http") { listed } else { AllowList::default() },
             kv_bytes: if asks("kv") { u64::from(config.grants.kv_mib) << 20 } else { 0 },
-            ca_pem: roots(&config.grants)?,
+            ca_pem,
             secrets: Arc::new(secrets),
         })
     }
 }
 
-fn roots(grants: &Grants) -> Result<Option<Vec<u8>>, DriverError> {
+async fn roots(grants: &Grants) -> Result<Option<Vec<u8>>, DriverError> {
     let path = &grants.ca_file;
     if path.as_os_str().is_empty() {
         return Ok(None);
     }
     let fault = |e: std::io::Error| DriverError::new(ErrorKind::Invalid, format!("grants.ca_file {} cannot be read: {e}", path.display()));
-    std::fs::read(path).map(Some).map_err(fault)
+    tokio::fs::read(path).await.map(Some).map_err(fault)
 }
 
 /// The granted authorities, whether or not a driver asks for them.
@@ -72,19 +73,19 @@ mod tests {
         config
     }
 
-    #[test]
-    fn both_sides_must_want_it() {
-        let both = Effective::new(&["http", "kv"], &config(&["array.example:443"])).unwrap();
+    #[tokio::test]
+    async fn both_sides_must_want_it() {
+        let both = Effective::new(&["http", "kv"], &config(&["array.example:443"])).await.unwrap();
         assert_eq!((both.http.is_empty(), both.kv_bytes), (false, 2 << 20));
-        let driver_does_not_ask = Effective::new(&["log"], &config(&["array.example:443"])).unwrap();
+        let driver_does_not_ask = Effective::new(&["log"], &config(&["array.example:443"])).await.unwrap();
         assert_eq!((driver_does_not_ask.http.is_empty(), driver_does_not_ask.kv_bytes), (true, 0));
-        let operator_does_not_grant = Effective::new(&["http"], &config(&[])).unwrap();
+        let operator_does_not_grant = Effective::new(&["http"], &config(&[])).await.unwrap();
         assert!(operator_does_not_grant.http.is_empty());
     }
 
-    #[test]
-    fn every_bad_entry_is_named() {
-        let refused = Effective::new(&["http"], &config(&["https://a:1", "good:443", "10.0.0.0/8:80"])).unwrap_err();
+    #[tokio::test]
+    async fn every_bad_entry_is_named() {
+        let refused = Effective::new(&["http"], &config(&["https://a:1", "good:443", "10.0.0.0/8:80"])).await.unwrap_err();
         assert_eq!(refused.kind, ErrorKind::Invalid);
         assert!(refused.message.contains("`https://a:1`") && refused.message.contains("`10.0.0.0/8:80`"), "{}", refused.message);
     }

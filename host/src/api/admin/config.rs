@@ -44,8 +44,7 @@ async fn show(req: ApiRequest) -> Result<Reply> {
 
 async fn reload(req: ApiRequest) -> Result<Reply> {
     require_admin(&req)?;
-    let report = serve::reload::reload(&req.app.config, "POST config/reload").map_err(|e| refused(&e))?;
-    req.app.health.ok("configuration");
+    let report = serve::reload::reload(&req.app, "POST config/reload").await.map_err(|e| refused(&e))?;
     Reply::json(StatusCode::OK, &json!({ "reload": report }))
 }
 

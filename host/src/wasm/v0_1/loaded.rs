@@ -197,7 +197,7 @@ impl driver::Driver for Loaded {
     fn open<'a>(&'a self, host: &'a str, config: Arc<BackendConfig>) -> BoxFuture<'a, DriverResult<Backend>> {
         Box::pin(async move {
             self.fits_kind(config.kind)?;
-            let adapter = Arc::new(self.adapter(host, &config)?);
+            let adapter = Arc::new(self.adapter(host, &config).await?);
             let call = |step| Call::internal(format!("open:{host}:{step}"), config.grants.call_timeout);
             adapter.init(&call("init")).await?;
             let gate = adapter.gate.clone();
@@ -229,9 +229,9 @@ impl Loaded {
     }
 
     /// Options checked, grants applied.
-    fn adapter(&self, host: &str, config: &BackendConfig) -> DriverResult<Adapter> {
+    async fn adapter(&self, host: &str, config: &BackendConfig) -> DriverResult<Adapter> {
         let invalid = |text: String| DriverError::new(ErrorKind::Invalid, text);
-        let granted = Effective::new(&self.imports, config)?;
+        let granted = Effective::new(&self.imports, config).await?;
         let secrets = granted.secrets.clone();
         let view = ConfigView::check(&config.name, &self.options, &config.options, secrets.clone(), config.grants.reveal_secrets)
             .map_err(|faults| invalid(faults.join("; ")))?;
