@@ -16,7 +16,7 @@ help:
 	@echo 'make demo       see it work: released clients, a driver swapped under load, a kill and a restart (5 minutes the first time)'
 	@echo 'make check      before every commit: lint, unit tests, store on SQLite, APIs in process (3 minutes warm)'
 	@echo 'make test       what CI runs: every suite, both databases, released clients'
-	@echo 'make test-full  the same without the cuts that keep slow suites short'
+	@echo 'make test-full  the same without the cuts that keep slow suites short, and a driver built by each wasm toolchain'
 	@echo 'make bench      measure; figures go to docs/performance.md by hand'
 	@echo 'make lint       format, clippy, dependencies'
 	@echo 'make drivers    build drivers/*.wasm into drivers/dist'
@@ -50,6 +50,8 @@ test: lint build
 
 .PHONY: test-full
 test-full: lint build
+	@drivers/check.sh test
+	@drivers/check.sh toolchains
 	@tests/install-postgres.sh
 	@STOWAGE_TEST_FULL=1 tests/run.sh test
 
@@ -60,6 +62,6 @@ bench: build
 .PHONY: lint
 lint:
 	@cargo fmt --check
-	@cargo clippy -q --workspace --all-targets -- -D warnings
+	@cargo clippy -q --workspace --all-targets --features stowage-tests/built -- -D warnings
 	@drivers/check.sh lint
 	@if cargo deny --version >/dev/null 2>&1; then cargo deny -L error check; else echo 'lint: left out: cargo-deny is not installed (licences, bans, sources)'; fi

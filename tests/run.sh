@@ -22,13 +22,15 @@ if [ -n "${SUITES:-}" ]; then
 fi
 
 if cargo nextest --version >/dev/null 2>&1; then nextest=1; else nextest=; fi
+# the drivers and the binary are built: the suites that need them are there
+built=(--features stowage-tests/built)
 target() { if [ "$1" = unit ]; then echo "--workspace --lib --bins"; else echo "--workspace --test $1"; fi; }
 # one build for all, so that a suite's time is its own
 build=(); for s in ${rust[@]+"${rust[@]}"}; do [ "$s" = unit ] || build+=(--test "$s"); done
 say() { printf '\n== %s\n' "$*"; }
 say "building the suites"
 began=$SECONDS
-cargo test -q --no-run --workspace --lib --bins ${build[@]+"${build[@]}"}
+cargo test -q --no-run --workspace "${built[@]}" --lib --bins ${build[@]+"${build[@]}"}
 say "built in $((SECONDS - began)) s"
 
 log=$(mktemp); trap 'rm -f "$log"' EXIT
@@ -56,9 +58,9 @@ one() { # NAME COMMAND...
 for s in ${rust[@]+"${rust[@]}"}; do
   read -ra what <<<"$(target "$s")"
   if [ -n "$nextest" ]; then
-    one "$s" cargo nextest run --no-fail-fast --no-tests=pass --status-level=fail --final-status-level=fail --hide-progress-bar "${what[@]}"
+    one "$s" cargo nextest run --no-fail-fast --no-tests=pass --status-level=fail --final-status-level=fail --hide-progress-bar "${built[@]}" "${what[@]}"
   else
-    one "$s" cargo test -q --no-fail-fast "${what[@]}"
+    one "$s" cargo test -q --no-fail-fast "${built[@]}" "${what[@]}"
   fi
 done
 for s in ${scripts[@]+"${scripts[@]}"}; do one "$s" "tests/$s/run.sh"; done
