@@ -9,6 +9,7 @@ import random
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -53,9 +54,15 @@ class Service:
         self.state = os.path.join(home, "state")
         self.identity, self.block, self.share, self.admin = free_ports(4)
         self.config = os.path.join(home, "stowage.toml")
-        # the cost of a call can be seen: the array is asked to take its time
-        with open(self.config, "w") as f:
-            f.write(f"""state_dir = "{self.state}"
+        self.configure()
+        self.process = None
+        self.log = open(os.path.join(home, "stowage.log"), "ab")
+        self.temporary = os.path.join(home, "tmp")
+        os.mkdir(self.temporary)
+
+    def configure(self, options=""):
+        """Writes the configuration, with these options of the memory driver."""
+        replace(self.config, f"""state_dir = "{self.state}"
 [listen]
 identity = "127.0.0.1:{self.identity}"
 block = "127.0.0.1:{self.block}"
@@ -69,12 +76,14 @@ report_interval = "1s"
 [[backend]]
 name = "memory"
 driver = "memory"
-""")
-        self.process = None
-        self.log = open(os.path.join(home, "stowage.log"), "ab")
+[backend.options]
+{options}
+""".encode())
 
     def start(self):
-        env = {k: v for k, v in os.environ.items() if not k.startswith(("STOWAGE_", "OS_"))}
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("STOWAGE_", "OS_", "XDG_"))}
+        # whatever it may leave behind would be found there
+        env.update(HOME=self.home, TMPDIR=self.temporary)
         self.process = subprocess.Popen([STOWAGE, "--config", self.config, "serve"], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=self.log, env=env)
         deadline = time.monotonic() + 60
@@ -98,6 +107,14 @@ driver = "memory"
         self.process.kill()
         self.process.wait()
 
+    def rows(self, query):
+        """Two columns of the database of a service that does not run, as a dictionary."""
+        db = sqlite3.connect(f"file:{os.path.join(self.state, 'stowage.db')}?mode=ro", uri=True)
+        try:
+            return dict(db.execute(query).fetchall())
+        finally:
+            db.close()
+
     def stop(self):
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
@@ -113,7 +130,8 @@ class Demo:
         self.service = Service(home)
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("OS_")}
         self.env.update(HOME=home, OS_CLIENT_CONFIG_FILE=os.path.join(self.service.state, "clouds.yaml"), NO_PROXY="127.0.0.1", no_proxy="127.0.0.1",
-                        PYTHONDONTWRITEBYTECODE="1")
+                        PYTHONDONTWRITEBYTECODE="1", TMPDIR=self.service.temporary)
+        self.clone = clone_status()
 
     def run(self, *command):
         done = subprocess.run([os.path.join(BIN, command[0]), *command[1:]], env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -230,6 +248,19 @@ class Demo:
         replace(path, good)
         self.cinder_client.volumes.delete(volume.id)
 
+    def slow_array(self):
+        """a changed configuration, without a restart: from now on every create takes the array 0.2 s"""
+        self.service.configure('faults = ["volumes.create=delay:200"]')
+        deadline, took = time.monotonic() + 30, 0
+        while took < 0.2:
+            check(time.monotonic() < deadline, "the configuration is not in force after 30 s")
+            at = time.monotonic()
+            volume = self.cinder_client.volumes.create(1, name="how-long")
+            self.wait(volume.id, "available", pause=0.005)
+            took = time.monotonic() - at
+            self.cinder_client.volumes.delete(volume.id)
+        print(f"    a create takes {took:.2f} s")
+
     def kill_during_creates(self):
         """kill -9 during 50 creates, start again"""
         client = self.client()
@@ -250,6 +281,9 @@ class Demo:
         while len(ids) < 25 and time.monotonic() < deadline:
             time.sleep(0.001)
         self.service.kill()
+        at_the_kill = self.service.rows("SELECT status, COUNT(*) FROM volumes WHERE name LIKE 'kill-%' GROUP BY status")
+        print(f"    at the kill: {at_the_kill}")
+        check(at_the_kill.get("creating"), "the kill hit no create in flight: it shows nothing")
         self.service.start()
         for t in threads:
             t.join()
@@ -283,8 +317,27 @@ class Demo:
             time.sleep(0.1)
         self.openstack("volume", "type", "delete", "shared")
 
+    def quota_check_and_start(self):
+        """stop in order; the quota check finds no drift with the volumes there; start again"""
+        self.quota_check()
+        self.service.start()
+        self.cinder_client = self.log_in()
+
+    def quota_check_at_the_end(self):
+        """stop in order; the quota check finds no drift with everything gone"""
+        self.quota_check()
+
+    def nothing_is_left(self):
+        """nothing is left: no process, no temporary file, nothing new in the clone"""
+        processes = [line for line in command_lines() if self.service.home in line]
+        check(not processes, "still running:\n" + "\n".join(processes))
+        files = [os.path.join(folder, name) for folder, _, names in os.walk(self.service.temporary) for name in names]
+        check(not files, "temporary files:\n" + "\n".join(files))
+        strange = set(os.listdir(self.service.home)) - {"state", "stowage.toml", "stowage.log", "tmp", ".cache", ".config"}
+        check(not strange, f"in the home folder: {strange}")
+        check(clone_status() == self.clone, f"the clone has changed:\n{clone_status()}")
+
     def quota_check(self):
-        """stop in order; the quota check finds no drift"""
         status = self.service.stop()
         check(status == 0, f"the service ended with {status}")
         done = subprocess.run([STOWAGE, "--config", self.service.config, "manage", "quota", "check"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -293,14 +346,14 @@ class Demo:
 
     # ---------------------------------------------------------------- helpers
 
-    def wait(self, volume, statuses, client=None):
+    def wait(self, volume, statuses, client=None, pause=0.05):
         statuses = (statuses,) if isinstance(statuses, str) else statuses
         client = client or self.cinder_client
         deadline = time.monotonic() + 60
         while (status := client.volumes.get(volume).status) not in statuses:
             check(not status.startswith("error"), f"volume {volume} is {status}")
             check(time.monotonic() < deadline, f"volume {volume} is still {status}")
-            time.sleep(0.05)
+            time.sleep(pause)
         return status
 
     def incarnation(self):
@@ -329,11 +382,27 @@ def replace(path, data):
     os.rename(partial, path)
 
 
+def command_lines():
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                yield pid + " " + f.read().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            pass  # it has ended
+
+
+def clone_status():
+    """What git says of the clone; nothing where this is none."""
+    clone = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return subprocess.run(["git", "-C", clone, "status", "--porcelain"], capture_output=True, text=True).stdout if shutil.which("git") else ""
+
+
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     home = tempfile.mkdtemp(prefix="stowage-demo-")
     demo = Demo(home)
-    steps = [demo.start, demo.multi_attach_volume, demo.attach_twice, demo.swap_driver, demo.bad_driver, demo.kill_during_creates, demo.detach_and_delete, demo.quota_check]
+    steps = [demo.start, demo.multi_attach_volume, demo.attach_twice, demo.swap_driver, demo.bad_driver, demo.slow_array, demo.kill_during_creates,
+             demo.quota_check_and_start, demo.detach_and_delete, demo.quota_check_at_the_end, demo.nothing_is_left]
     begun, passed = time.monotonic(), 0
     try:
         for n, step in enumerate(steps, 1):

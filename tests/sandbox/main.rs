@@ -5,6 +5,7 @@ mod hostile;
 mod isolation;
 mod lease;
 mod load;
+mod memory;
 mod objects;
 mod rig;
 mod verbs;
