@@ -106,7 +106,7 @@ impl Linux {
                     behind.insert(about.id, &place.pool);
                 }
                 Err(e) => {
-                    cx.warn(format!("pool `{}` is unavailable: {}", place.pool, e.message));
+                    cx.log(Level::Warn, &format!("a node is unavailable: {}", e.message), &[KeyValue::new("pool", place.pool.as_str())]);
                     unshared = unshared && self.looked_through(cx, place);
                     pools.push(self.unavailable(cx, place, &e));
                 }

@@ -34,7 +34,7 @@ impl Linux {
                 }
                 Err(e) if matches!(e.kind, ErrorKind::Unsupported | ErrorKind::Invalid) => return Err(e),
                 Err(e) => {
-                    cx.warn(format!("no service from pool `{}`: {}", place.pool, e.message));
+                    cx.log(Level::Warn, &format!("a node does not serve: {}", e.message), &[KeyValue::new("pool", place.pool.as_str())]);
                     if e.kind == ErrorKind::Transient {
                         let ttl = Duration::from_secs(60);
                         cx.session().put(&down_key(&place.pool), &(cx.monotonic_ms(), e.message.clone()), Some(ttl))?;

@@ -120,7 +120,7 @@ fn a_node_that_is_down_makes_its_pool_unavailable_with_the_reason_and_leaves_the
     assert_eq!((report.pools[0].available, report.pools[1].available), (false, true));
     assert_eq!((report.pools[0].total, report.pools[0].free), (Capacity::Unknown, Capacity::Unknown));
     assert!(reason(&report.pools[0]).contains("connection refused"));
-    assert!(host.log().iter().any(|(level, text)| *level == Level::Warn && text.contains("pool `a` is unavailable")));
+    assert!(host.log().iter().any(|(level, text)| *level == Level::Warn && text.contains("a node is unavailable: pool `a`")));
     let (driver, cx) = open(&host);
     assert!(driver.create_volume(&cx, &mock::volume("v", 1, "b")).is_ok());
 }
