@@ -12,6 +12,8 @@ use crate::{Linux, names, wire};
 
 /// The node's limit for the host's name, which is for people only.
 const LONGEST_HOST: usize = 255;
+/// More portals than anybody uses are left out: the host takes no connection with more.
+const MOST_PORTALS: usize = 64;
 
 fn initiator(connector: &Connector) -> Result<&str> {
     let name = connector.initiator.as_deref().filter(|name| !name.is_empty()).ok_or_else(|| {
@@ -38,6 +40,15 @@ fn shown(host: &str) -> String {
     host.chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(LONGEST_HOST).collect()
 }
 
+/// `address:port`; IPv6 in brackets.
+fn is_portal(text: &str) -> bool {
+    let Some((address, port)) = text.rsplit_once(':') else { return false };
+    let inner = address.strip_prefix('[').and_then(|a| a.strip_suffix(']'));
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
+    let named = inner.map_or_else(|| !address.is_empty() && address.chars().all(plain), |a| a.parse::<std::net::Ipv6Addr>().is_ok());
+    named && port.parse::<u16>().is_ok_and(|port| port != 0)
+}
+
 fn connection(answer: wire::Connection, multipath: bool) -> Result<Connection> {
     let wire::Connection { protocol, portals, iqn, lun, auth, discard } = answer;
     if protocol != "iscsi" || iqn.is_empty() {
@@ -46,7 +57,10 @@ fn connection(answer: wire::Connection, multipath: bool) -> Result<Connection> {
     if auth.method != "CHAP" || auth.username.is_empty() || auth.password.is_empty() {
         return Err(wire::unusable(format!("a connection without CHAP (method {:?})", auth.method)));
     }
-    let wanted = if multipath { portals.len() } else { 1 };
+    if let Some(odd) = portals.iter().find(|portal| !is_portal(portal)) {
+        return Err(wire::unusable(format!("{odd:?} is no portal")));
+    }
+    let wanted = if multipath { MOST_PORTALS } else { 1 };
     let targets: Vec<_> = portals.into_iter().take(wanted).map(|portal| IscsiTarget { portal, iqn: iqn.clone(), lun }).collect();
     if targets.is_empty() {
         return Err(wire::unusable("a connection without a portal"));

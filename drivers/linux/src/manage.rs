@@ -9,6 +9,8 @@ use crate::{Linux, names, node::Node, wire};
 
 const NAME: &str = "source-name";
 const POOL: &str = "pool";
+/// Of a file, on any Linux file system.
+const LONGEST_NAME: usize = 255;
 /// The node's largest page.
 const LARGEST_PAGE: u32 = 1_000;
 
@@ -106,6 +108,10 @@ impl VolumeManage for Linux {
         let limit = limit.clamp(1, LARGEST_PAGE);
         let after = after.map(|name| format!("&after={}", names::encoded(name))).unwrap_or_default();
         let mut page: wire::ImportPage = self.node(cx, pool)?.get(&format!("/v1/import?limit={limit}{after}"))?;
+        let odd = |name: &String| name.is_empty() || name.len() > LONGEST_NAME || name.contains('\0');
+        if let Some(odd) = page.files.iter().map(|file| &file.name).chain(&page.next).find(|name| odd(name)) {
+            return Err(wire::unusable(format!("{:?} is no file's name", names::shortened(odd, LONGEST_NAME))));
+        }
         if page.files.len() > limit as usize {
             page.files.truncate(limit as usize);
             page.next = page.files.last().map(|file| file.name.clone());

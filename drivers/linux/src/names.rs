@@ -4,7 +4,7 @@
 use stowage_driver_sdk::prelude::*;
 
 /// The node's rule for ids: 1 to 64 of `[A-Za-z0-9_.-]`, not beginning with `.` or `-`. Import files may have 128.
-fn is_id(text: &str, longest: usize) -> bool {
+pub fn is_id(text: &str, longest: usize) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
     !text.is_empty() && text.len() <= longest && !text.starts_with(['.', '-']) && text.chars().all(plain)
 }
@@ -47,6 +47,15 @@ pub fn initiator(name: &str) -> Result<&str> {
     let why =
         format!("the connector's `initiator` is {name:?}, which is no iSCSI name (iqn., eui. or naa., at most 223 of [A-Za-z0-9.:_-])");
     Err(DriverError::invalid(why).for_user("The connector's initiator is not an iSCSI name."))
+}
+
+/// The beginning of a text, in whole characters.
+pub fn shortened(text: &str, longest: usize) -> &str {
+    let mut end = text.len().min(longest);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// A value in a query.

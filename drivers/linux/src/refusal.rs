@@ -4,6 +4,8 @@
 use serde::Deserialize;
 use stowage_driver_sdk::{http::Answer, prelude::*};
 
+use crate::names::shortened;
+
 #[derive(Deserialize)]
 struct Body {
     error: Said,
@@ -27,7 +29,7 @@ pub fn refusal(answer: &Answer) -> DriverError {
 }
 
 fn said(Said { kind, message }: &Said, retry_after_ms: Option<u32>) -> DriverError {
-    let message = format!("the node refuses ({kind}): {}", shortened(message));
+    let message = format!("the node refuses ({kind}): {}", shortened(message, LONGEST));
     let wait = |error: DriverError| match retry_after_ms {
         Some(ms) => error.retry_after(ms),
         None => error,
@@ -65,12 +67,4 @@ fn unsaid(answer: &Answer) -> DriverError {
 /// The header in seconds; its date form is not used by nodes.
 fn retry_after_ms(answer: &Answer) -> Option<u32> {
     answer.header("retry-after")?.trim().parse::<u32>().ok().map(|seconds| seconds.saturating_mul(1_000))
-}
-
-fn shortened(text: &str) -> &str {
-    let mut end = text.len().min(LONGEST);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }

@@ -64,8 +64,8 @@ impl Linux {
         if about.api != "v1" {
             return wrong(format!("it speaks {:?}, this driver v1", about.api));
         }
-        if about.id.is_empty() {
-            return wrong("it has no id".to_owned());
+        if !names::is_id(&about.id, 64) {
+            return wrong(format!("its id is {:?}", about.id));
         }
         if let Some(missing) = self.layouts().iter().find(|l| !about.layouts.iter().any(|has| has == l.name())) {
             return wrong(format!("it does not have the layout `{}`", missing.name()));
@@ -143,7 +143,7 @@ impl Linux {
             extra: vec![
                 Property::new("target_layout", layouts),
                 Property::new("node_id", about.id.as_str()),
-                Property::new("node_version", about.version.as_str()),
+                Property::new("node_version", about.version.chars().filter(|c| c.is_ascii_graphic()).take(64).collect::<String>()),
             ],
             ..Pool::new(&place.pool)
         }

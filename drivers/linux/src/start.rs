@@ -14,16 +14,20 @@ use crate::{
     report::{down_key, share},
 };
 
-/// For all nodes together.
+/// For all nodes together; what quick ones leave is there for the others.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// For one node at least: a busy machine is no dead one.
+const LEAST: Duration = Duration::from_millis(500);
 
 impl Linux {
     pub fn start(&self, cx: &Context) -> Result<()> {
         let nodes = &self.config.nodes;
         let mut behind: BTreeMap<String, &str> = BTreeMap::new();
         let mut failures = Vec::new();
-        for place in nodes {
-            let node = Node::new(cx, place).within(share(PATIENCE, nodes.len()));
+        let began = cx.monotonic_ms();
+        for (n, place) in nodes.iter().enumerate() {
+            let left = PATIENCE.saturating_sub(Duration::from_millis(cx.monotonic_ms().saturating_sub(began)));
+            let node = Node::new(cx, place).within(share(left, nodes.len() - n).max(LEAST));
             match self.about(cx, &node) {
                 Ok(about) => {
                     if let Some(other) = behind.insert(about.id, &place.pool) {

@@ -85,6 +85,14 @@ fn a_connection_that_nobody_could_use_is_refused() {
         ("/connection/protocol", json!("nvme")),
         ("/connection/portals", json!([])),
         ("/connection/portals", json!("192.0.2.7:3260")),
+        ("/connection/portals", json!(["192.0.2.7"])),
+        ("/connection/portals", json!(["192.0.2.7:0"])),
+        ("/connection/portals", json!(["192.0.2.7:66000"])),
+        ("/connection/portals", json!([":3260"])),
+        ("/connection/portals", json!(["2001:db8::7:3260"])),
+        ("/connection/portals", json!(["[2001:db8::7:3260"])),
+        ("/connection/portals", json!(["a b:3260"])),
+        ("/connection/portals", json!(["192.0.2.7:3260", ""])),
         ("/connection/iqn", json!("")),
         ("/connection/lun", json!(-1)),
         ("/connection/lun", json!("1")),
@@ -118,7 +126,18 @@ fn files_that_are_not_files_are_refused() {
     ] {
         assert_eq!(run("GET", &body, |d, cx| d.size_of(cx, &named)).kind, ErrorKind::Internal, "{body}");
     }
-    for body in [json!({}), json!({ "files": {} }), json!({ "files": [{}] }), json!({ "files": [], "next": 7 })] {
+    let listed = |name: &str| json!({ "files": [{ "name": name, "size_gib": 1, "unsafe_because": null }], "next": null });
+    let long = "x".repeat(256);
+    for body in [
+        json!({}),
+        json!({ "files": {} }),
+        json!({ "files": [{}] }),
+        json!({ "files": [], "next": 7 }),
+        json!({ "files": [], "next": long }),
+        listed(""),
+        listed("a\u{0}b"),
+        listed(&long),
+    ] {
         assert_eq!(run("GET", &body, |d, cx| d.list_manageable(cx, "a", None, 10)).kind, ErrorKind::Internal, "{body}");
     }
 }

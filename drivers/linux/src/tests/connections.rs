@@ -63,6 +63,24 @@ fn multipath_gets_every_portal_with_the_preferred_one_first() {
 }
 
 #[test]
+fn a_node_with_too_many_portals_is_reached_by_the_first_ones() {
+    let nodes = Nodes::new();
+    let portals: Vec<String> = (1..=200).map(|n| format!("192.0.2.{n}:3260")).collect();
+    let answer = json!({
+        "volume": "v", "initiator": "iqn.1994-05.test:h",
+        "connection": {
+            "protocol": "iscsi", "portals": portals, "iqn": "iqn.x", "lun": 1,
+            "auth": { "method": "CHAP", "username": "u", "password": "p" },
+        },
+    });
+    nodes.at(A).answers("PUT", 200, &answer.to_string());
+    let (driver, cx) = open(&host(&nodes));
+    let wants = Connector { multipath: true, ..connector("h") };
+    let connection = iscsi(driver.connect(&cx, &volume("v", 1), "at", AccessMode::ReadWrite, &wants).unwrap());
+    assert_eq!((connection.targets.len(), connection.targets[0].portal.as_str()), (64, "192.0.2.1:3260"));
+}
+
+#[test]
 fn a_repeat_and_a_second_attachment_of_the_host_get_the_same_answer() {
     let nodes = Nodes::new();
     let (driver, cx) = open(&host(&nodes));

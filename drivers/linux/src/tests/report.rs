@@ -163,9 +163,12 @@ fn every_other_failure_of_a_node_is_a_reason_too() {
 
 #[test]
 fn a_node_without_what_the_back_end_needs_is_unavailable() {
-    for (member, value, word) in
-        [("api", json!("v2"), "v2"), ("layouts", json!(["target-per-initiator"]), "target-per-volume"), ("id", json!(""), "no id")]
-    {
+    for (member, value, word) in [
+        ("api", json!("v2"), "v2"),
+        ("layouts", json!(["target-per-initiator"]), "target-per-volume"),
+        ("id", json!(""), "its id"),
+        ("id", json!("a\u{0}b"), "its id"),
+    ] {
         let nodes = Nodes::new();
         nodes.at(A).about[member] = value;
         let report = report(&host(&nodes));
