@@ -1,84 +1,11 @@
-//! Filters of lists: which query keys count at which microversion, and how their values are read.
+//! How the values of filters are read.
 
 use std::collections::BTreeMap;
 
-use super::page;
 use crate::{
     clock::Micros,
     error::{Error, Result},
 };
-
-/// From here on an unknown filter of an ordinary user is refused instead of ignored.
-const STRICT_SINCE: u16 = 31;
-/// From here on `name~=part` matches a substring.
-const LIKE_SINCE: u16 = 34;
-
-/// How a filter compares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Match {
-    Equal,
-    /// Contains the value.
-    Like,
-}
-
-/// One filter of a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Filter {
-    /// Without the `~`.
-    pub key: String,
-    pub value: String,
-    pub matches: Match,
-}
-
-/// Which filters a list has.
-#[derive(Debug, Clone, Copy)]
-pub struct Filters {
-    /// What everybody may filter by; `name~` with the tilde where a substring may be asked for.
-    pub allowed: &'static [&'static str],
-    /// What administrators may filter by beside these (other columns that the list can compare).
-    pub admin: &'static [&'static str],
-    /// Query keys that the list reads itself.
-    pub other: &'static [&'static str],
-}
-
-impl Filters {
-    /// The filters of a query, by upstream's rules: ignored before 3.31 what an ordinary user may not filter by, refused from
-    /// then on; an administrator's unknown filters are ignored.
-    ///
-    /// # Errors
-    /// [`Kind::Invalid`](crate::error::Kind::Invalid) naming the filters that are not allowed.
-    pub fn read(&self, query: &[(String, String)], minor: u16, admin: bool) -> Result<Vec<Filter>> {
-        let (mut found, mut refused): (Vec<Filter>, Vec<&str>) = (Vec::new(), Vec::new());
-        for (key, value) in query {
-            if page::KEYS.contains(&key.as_str()) || key == "all_tenants" || self.other.contains(&key.as_str()) {
-                continue;
-            }
-            let (bare, matches) = match key.strip_suffix('~') {
-                Some(bare) if minor >= LIKE_SINCE => (bare, Match::Like),
-                _ => (key.as_str(), Match::Equal),
-            };
-            let too_early = minor < LIKE_SINCE && key.ends_with('~');
-            if !too_early && self.may(key, bare, matches, admin) {
-                found.retain(|f| f.key != bare || f.matches != matches);
-                found.push(Filter { key: bare.to_owned(), value: value.clone(), matches });
-            } else if minor >= STRICT_SINCE && !admin && !refused.contains(&key.as_str()) {
-                refused.push(key);
-            }
-        }
-        if refused.is_empty() {
-            return Ok(found);
-        }
-        refused.sort_unstable();
-        Err(Error::invalid(format!("Invalid filters {} are found in query options.", refused.join(", "))))
-    }
-
-    fn may(&self, key: &str, bare: &str, matches: Match, admin: bool) -> bool {
-        match matches {
-            Match::Like => self.allowed.contains(&key) || (admin && self.allowed.contains(&bare)),
-            Match::Equal => self.allowed.contains(&key) || (admin && self.admin.contains(&key)),
-        }
-    }
-}
 
 /// A yes or no as Python clients and people write it. None for anything else.
 pub fn boolean(text: &str) -> Option<bool> {
@@ -262,44 +189,6 @@ mod tests {
     use super::*;
     use crate::error::Kind;
 
-    const VOLUMES: Filters = Filters { allowed: &["name", "name~", "status", "metadata"], admin: &["host"], other: &["glance_metadata"] };
-
-    fn read(query: &str, minor: u16, admin: bool) -> Result<Vec<(String, String)>, String> {
-        let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query).unwrap();
-        let found = VOLUMES.read(&pairs, minor, admin).map_err(|e| e.message.into_owned())?;
-        Ok(found.into_iter().map(|f| (if f.matches == Match::Like { format!("{}~", f.key) } else { f.key }, f.value)).collect())
-    }
-    fn keys(query: &str, minor: u16, admin: bool) -> Vec<String> {
-        read(query, minor, admin).unwrap().into_iter().map(|(k, _)| k).collect()
-    }
-
-    #[test]
-    fn paging_keys_are_no_filters() {
-        assert!(keys("limit=1&marker=x&offset=0&sort=name&all_tenants=1&with_count=1&glance_metadata=x", 71, false).is_empty());
-    }
-    #[test]
-    fn unknown_filters_are_ignored_before_3_31() {
-        assert_eq!(keys("name=a&host=b&bogus=c", 30, false), ["name"]);
-    }
-    #[test]
-    fn unknown_filters_of_ordinary_users_are_refused_from_3_31() {
-        assert_eq!(read("host=b&bogus=c&name=a", 31, false).unwrap_err(), "Invalid filters bogus, host are found in query options.");
-    }
-    #[test]
-    fn administrators_may_filter_by_more_and_are_not_refused() {
-        assert_eq!(keys("host=b&bogus=c", 71, true), ["host"]);
-    }
-    #[test]
-    fn a_substring_may_be_asked_for_from_3_34() {
-        assert_eq!(keys("name~=ab", 34, false), ["name~"]);
-        assert!(keys("name~=ab", 30, false).is_empty());
-        assert!(read("name~=ab", 33, false).is_err());
-        assert!(read("status~=ab", 34, false).is_err());
-    }
-    #[test]
-    fn the_last_of_a_repeated_filter_counts() {
-        assert_eq!(read("name=a&name=b", 71, false).unwrap(), [("name".to_owned(), "b".to_owned())]);
-    }
     #[test]
     fn bootable_is_lax_up_to_3_1_and_strict_from_3_2() {
         assert!(bootable("anything", 1).unwrap());

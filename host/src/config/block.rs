@@ -11,7 +11,7 @@ pub struct BlockConfig {
     pub default_volume_type: String,
     /// Show `backend_name` beside `service_uuid` from 3.48. Tempest's closed schemas refuse it: turn it off for Tempest.
     pub backend_name_field: bool,
-    /// Most rows a list returns, whatever `limit` asks.
+    /// Most rows a list returns, whatever `limit` asks, and how many without `limit`; 1 to 10000.
     pub osapi_max_limit: u32,
 }
 

@@ -143,7 +143,7 @@ impl Check<'_> {
             ("database", "max_connections", u64::from(database.max_connections), 2, 10_000),
             ("jobs", "concurrency", jobs.concurrency as u64, 1, 10_000),
             ("scheduler", "reserved_percentage", u64::from(scheduler.reserved_percentage), 0, 100),
-            ("block", "osapi_max_limit", u64::from(block.osapi_max_limit), 1, 100_000),
+            ("block", "osapi_max_limit", u64::from(block.osapi_max_limit), 1, 10_000),
             ("drivers", "max_instances", u64::from(drivers.max_instances), 1, 4096),
         ] {
             self.number(&[Key(section), Key(key)], value, min, max);

@@ -44,7 +44,7 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateAttachment)
     let asked = ask.connector.as_ref().and_then(connector::mode);
     let mode = mode_of(ask.mode.as_deref(), asked).ok_or_else(|| refusal::invalid_input("Invalid attaching mode: use 'rw' or 'ro'."))?;
     // authorise
-    let found = volume::load(app, ctx, &ask.volume_id).await?.row;
+    let found = volume::load_row(app, ctx, &ask.volume_id).await?;
     app.policy.check(ctx, "volume:attachment_create", &Target::project(&found.project_id))?;
     // decide and commit: what is decided holds until the transaction ends
     let mut tx = app.store.begin().await?;

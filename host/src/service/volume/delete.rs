@@ -22,7 +22,7 @@ use crate::{
 /// # Errors
 /// 400 when the state does not allow it, 403, 404.
 pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool) -> Result<()> {
-    let volume = super::load_for(app, ctx, id, "volume:delete").await?.row;
+    let volume = super::load_row_for(app, ctx, id, "volume:delete").await?;
     if force {
         app.policy.check(ctx, "volume:force_delete", &Target::project(&volume.project_id))?;
     }

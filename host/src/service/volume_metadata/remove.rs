@@ -6,13 +6,13 @@ use crate::{
     context::RequestContext,
     domain::volume::VolumeStatus,
     error::Result,
-    service::{refusal, volume::load_for},
+    service::{refusal, volume::load_row_for},
 };
 
 /// # Errors
 /// 400 during maintenance, 404 also for a key that is not there.
 pub async fn remove(app: &App, ctx: &RequestContext, volume_id: &str, key: &str) -> Result<()> {
-    load_for(app, ctx, volume_id, "volume:delete_volume_metadata").await?;
+    load_row_for(app, ctx, volume_id, "volume:delete_volume_metadata").await?;
     let mut tx = app.store.begin().await?;
     let Some(row) = tx.volume_locked(volume_id).await? else { return Err(refusal::volume_not_found(volume_id)) };
     if row.status == VolumeStatus::Maintenance.as_str() {
