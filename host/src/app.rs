@@ -57,6 +57,8 @@ pub struct App {
     pub identity: Option<Arc<Identity>>,
     /// The loaded back ends.
     pub drivers: Catalog,
+    /// Connects and disconnects of one host take turns.
+    pub turns: task::Turns,
     /// How far drivers say their long operations are.
     pub progress: ProgressBoard,
     /// How clients reach the services.
@@ -112,6 +114,7 @@ impl App {
             tokens,
             identity,
             drivers: Catalog::default(),
+            turns: task::Turns::default(),
             progress: ProgressBoard::default(),
             public_urls,
             health: Health::default(),

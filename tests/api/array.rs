@@ -96,6 +96,12 @@ impl Array {
     pub fn hosts_of(&self, volume: &str) -> Vec<String> {
         self.state().exports.get(volume).into_iter().flatten().cloned().collect()
     }
+    /// Calls of `verb`, without the volume: hosts and initiators.
+    pub fn ends(&self, verb: &str) -> Vec<String> {
+        let state = self.state();
+        let parts = state.calls.iter().map(|c| c.splitn(3, ' ').collect::<Vec<_>>()).filter(|c| c[0] == verb);
+        parts.map(|c| c.get(2).copied().unwrap_or_default().to_owned()).collect()
+    }
     /// How often `verb` was called, with anything.
     pub fn count(&self, verb: &str) -> usize {
         self.state().calls.iter().filter(|c| c.split(' ').next() == Some(verb)).count()
@@ -247,7 +253,10 @@ impl ConnectionInfo for Face {
         connector: &'a Connector,
     ) -> BoxFuture<'a, DriverResult<Connection>> {
         Box::pin(async move {
-            let fault = self.0.begin("connect", &format!("{} {}", volume.id, connector.host)).await?;
+            let fault = self
+                .0
+                .begin("connect", &format!("{} {} {}", volume.id, connector.host, connector.initiator.as_deref().unwrap_or("-")))
+                .await?;
             self.0.state().exports.entry(volume.id.clone()).or_default().insert(connector.host.clone());
             let target = IscsiTarget { portal: "192.0.2.1:3260".into(), iqn: format!("iqn.2026-01.test:{}", volume.id), lun: 1 };
             let iscsi = IscsiConnection { targets: vec![target], auth: None, discovery_auth: None, discard: false };
@@ -256,11 +265,15 @@ impl ConnectionInfo for Face {
     }
     fn disconnect<'a>(&'a self, _: &'a Call, volume: &'a Volume, target: &'a DisconnectTarget) -> BoxFuture<'a, DriverResult<()>> {
         Box::pin(async move {
+            let initiator = match target {
+                DisconnectTarget::Connector(c) => c.initiator.clone().unwrap_or_else(|| "-".to_owned()),
+                DisconnectTarget::All => "*".to_owned(),
+            };
             let host = match target {
                 DisconnectTarget::Connector(c) => c.host.clone(),
                 DisconnectTarget::All => "*".to_owned(),
             };
-            let fault = self.0.begin("disconnect", &format!("{} {host}", volume.id)).await?;
+            let fault = self.0.begin("disconnect", &format!("{} {host} {initiator}", volume.id)).await?;
             if let Some(hosts) = self.0.state().exports.get_mut(&volume.id) {
                 hosts.remove(&host);
             }

@@ -8,6 +8,8 @@ use sqlx::{Connection, PgConnection};
 use stowage::{
     clock,
     domain::volume::ATTACH_FROM,
+    driver::capability::SharedTargets,
+    service::volume::follow,
     store::{
         Tx,
         sql::{attachments::NewAttachment, quota_count::is_counted, volumes::NewVolume},
@@ -145,6 +147,52 @@ async fn a_type_that_is_removed_while_a_volume_of_it_is_created_is_still_in_use(
     let delete = meets(&database, async move { operator.delete(&path).await }).await;
     tx.commit().await.unwrap();
     assert!(delete.await.unwrap().fault(400).contains("still in use"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn volumes_that_follow_their_back_end_while_it_becomes_safer_do_not_go_back() {
+    let Some((site, database)) = site().await else { return };
+    let id = site.volume().await;
+    says_targets_are_its_own(&site).await;
+    let tx = becoming_shared(&site).await;
+    let app = site.app().clone();
+    let following = meets(&database, async move { follow::follow(&app, "stowage@a").await }).await;
+    tx.commit().await.unwrap();
+    following.await.unwrap().unwrap();
+    assert_eq!(site.app().store.volume(&id).await.unwrap().unwrap().shared_targets, Some(true));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_volume_that_becomes_available_while_its_back_end_becomes_safer_carries_the_safer_value() {
+    let Some((site, database)) = site().await else { return };
+    let member = site.member().await;
+    says_targets_are_its_own(&site).await;
+    site.array.hold("create");
+    let id = create(&member, json!({})).await;
+    site.until("the driver to be called", || async { site.array.count("create") == 1 }).await;
+    let tx = becoming_shared(&site).await;
+    let (array, other, volume) = (site.array.clone(), member.clone(), id.clone());
+    let made = meets(&database, async move {
+        array.release("create");
+        other.volume_until(&volume, "available").await
+    })
+    .await;
+    tx.commit().await.unwrap();
+    made.await.unwrap();
+    assert_eq!(site.app().store.volume(&id).await.unwrap().unwrap().shared_targets, Some(true));
+}
+
+/// The back end's row says that targets are not shared; volumes made before still say they are.
+async fn says_targets_are_its_own(site: &Site) {
+    site.array.report(|r| r.features.shared_targets = SharedTargets::No);
+    site.serve("stowage@a", &site.array).await;
+}
+
+/// A new driver is about to be swapped in and shares targets; not yet committed.
+async fn becoming_shared(site: &Site) -> Tx {
+    let mut tx = site.app().store.begin().await.unwrap();
+    tx.shared_targets_at_least("stowage@a", Some(true)).await.unwrap();
+    tx
 }
 
 /// A rename of a type, not yet committed.

@@ -5,6 +5,7 @@ mod array;
 mod at_once;
 mod attachments;
 mod bad_input;
+mod connect_turns;
 mod events;
 mod fields;
 mod hanging;

@@ -128,4 +128,40 @@ both_databases! {
         assert_eq!(answers.iter().filter(|a| a.is_ok()).count(), 40);
         assert_eq!(pool_row(&db.store, "stowage@a#p").await.claimed_gib, 40);
     }
+
+    async fn reports_deletes_and_failures_at_once_do_not_wait_for_each_other_in_a_circle(db) {
+        const VOLUMES: usize = 60;
+        up(&db.store, &config("a"), vec![pool("p", 100.0, 100.0), pool("q", 100.0, 100.0)]).await;
+        for n in 0..VOLUMES {
+            placed(&db.store, &volume(&format!("v{n}"), 1)).await.unwrap();
+            if n % 2 == 0 {
+                settle(&db.store, &format!("v{n}")).await;
+            }
+        }
+        let reporter = {
+            let store = db.store.clone();
+            tokio::spawn(async move {
+                for _ in 0..40 {
+                    let began_at = store.now().await.unwrap();
+                    let pools = vec![pool("p", 100.0, 100.0), pool("q", 100.0, 100.0)];
+                    crate::world::store_report(&store, &crate::world::report("stowage@a", began_at, pools)).await;
+                }
+            })
+        };
+        let endings = (0..VOLUMES).map(|n| {
+            let store = db.store.clone();
+            tokio::spawn(async move {
+                let id = format!("v{n}");
+                if n % 2 == 0 { forget(&store, &id).await } else { release(&store, &id).await }
+            })
+        });
+        for ending in join_all(endings).await {
+            ending.unwrap();
+        }
+        reporter.await.unwrap();
+        for name in ["p", "q"] {
+            let row = pool_row(&db.store, &format!("stowage@a#{name}")).await;
+            assert_eq!((row.allocated_gib, row.resources), (0, 0));
+        }
+    }
 }

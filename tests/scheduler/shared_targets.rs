@@ -86,4 +86,25 @@ both_databases! {
         assert_eq!(at_least(&db.store, Some(true)).await, 0);
         assert_eq!(carried(&db.store).await, Some(true));
     }
+
+    async fn only_the_incarnation_swapped_in_last_makes_it_less_safe(db) {
+        volumes_that_carry(&db.store, Some(false)).await;
+        let mut tx = db.store.begin().await.unwrap();
+        tx.adopt_incarnation("stowage@a", "new").await.unwrap();
+        tx.shared_targets_at_least("stowage@a", Some(true)).await.unwrap();
+        tx.commit().await.unwrap();
+        // the old one, still in service for a moment, reports once more
+        assert_eq!(reported(&db.store, "old", Some(false)).await, Some(true));
+        assert_eq!(reported(&db.store, "old", None).await, None, "a safer word counts from anybody");
+        assert_eq!(reported(&db.store, "new", Some(false)).await, Some(false));
+    }
+}
+
+/// What the back end's row says after a report of this incarnation.
+async fn reported(store: &Store, incarnation: &str, value: Option<bool>) -> Option<bool> {
+    let mut r = report("stowage@a", store.now().await.unwrap(), vec![pool("p", 10.0, 10.0)]);
+    r.shared_targets = value;
+    r.incarnation = incarnation.to_owned();
+    assert!(matches!(store_report(store, &r).await, stowage::scheduler::ReportStored::Stored { .. }));
+    store.backend("stowage@a").await.unwrap().unwrap().shared_targets()
 }

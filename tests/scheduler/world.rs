@@ -41,7 +41,15 @@ pub fn pool(name: &str, total: f64, free: f64) -> PoolReport {
 }
 
 pub fn report(host: &str, began_at: i64, pools: Vec<PoolReport>) -> BackendReport {
-    BackendReport { host: host.to_owned(), began_at, multiattach: false, shared_targets: Some(true), capabilities: Map::new(), pools }
+    BackendReport {
+        host: host.to_owned(),
+        incarnation: "i".to_owned(),
+        began_at,
+        multiattach: false,
+        shared_targets: Some(true),
+        capabilities: Map::new(),
+        pools,
+    }
 }
 
 /// Configures a back end without a report.

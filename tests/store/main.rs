@@ -1,6 +1,7 @@
 //! The store's contract: every function behaves the same on SQLite and on PostgreSQL. One module an aggregate; each test
 //! body runs on both ([`support::both_databases!`]).
 
+mod connect_turns;
 mod dialect;
 mod driver_blobs;
 mod driver_kv;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwapOption;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::{
     block::{ConnectionInfo, VolumeClone, VolumeFromSnapshot, VolumeManage, VolumeRetype, VolumeRevert, VolumeSnapshots, Volumes},
@@ -150,6 +151,12 @@ impl Backend {
     pub fn with_gate(mut self, gate: Arc<Gate>) -> Self {
         self.gate = gate;
         self
+    }
+
+    /// Which bytes serve it with which configuration; the same in every process that has both.
+    pub fn incarnation(&self) -> String {
+        let config = serde_json::to_vec(&*self.config).unwrap_or_default();
+        hex::encode(Sha256::new().chain_update(&self.driver.sha256).chain_update(config).finalize())
     }
 
     /// The back end's own name, without the host.

@@ -1,4 +1,4 @@
-//! What has served its time is deleted: ended jobs, tombstones, messages. Nothing grows for ever.
+//! What has served its time is deleted: ended jobs, tombstones, messages, turns that ended. Nothing grows for ever.
 
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ enum Kind {
     Jobs,
     Tombstones,
     Messages,
+    Turns,
 }
 
 /// The loop, and how long each kind is kept.
@@ -40,6 +41,7 @@ impl Purge {
             Kind::Jobs => tx.purge_jobs(self.jobs, BATCH).await?,
             Kind::Tombstones => tx.purge_tombstones(self.tombstones, BATCH).await?,
             Kind::Messages => tx.purge_messages(Duration::ZERO, BATCH).await?,
+            Kind::Turns => tx.purge_connect_turns(self.jobs, BATCH).await?,
         };
         tx.commit().await?;
         Ok(gone)
@@ -51,7 +53,7 @@ impl Purge {
     /// What is left is deleted next time.
     pub async fn purge_all(&self) -> StoreResult<u64> {
         let mut total = 0;
-        for kind in [Kind::Jobs, Kind::Tombstones, Kind::Messages] {
+        for kind in [Kind::Jobs, Kind::Tombstones, Kind::Messages, Kind::Turns] {
             loop {
                 let gone = self.batch(kind).await?;
                 total += gone;

@@ -183,6 +183,8 @@ impl Stats {
         let report = dictionary::stored(&backend, &timed.report, began_at, &app.config.get().scheduler);
         let mut tx = app.store.begin().await?;
         tx.shared_targets_at_least(host, report.shared_targets).await?;
+        tx.commit().await?;
+        let mut tx = app.store.begin().await?;
         let stored = tx.store_report(&report).await?;
         tx.commit().await?;
         metrics::counter!("stowage_reports_total", "backend" => host.to_owned(), "outcome" => "ok").increment(1);

@@ -30,6 +30,7 @@ pub fn stored(backend: &Backend, report: &CapabilityReport, began_at: Micros, co
     capabilities.extend(typed);
     BackendReport {
         host: backend.host.clone(),
+        incarnation: backend.incarnation(),
         began_at,
         multiattach: report.pools.iter().any(|p| report.multiattach(p)),
         shared_targets: report.features.volume_shared_targets(),

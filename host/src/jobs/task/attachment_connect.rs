@@ -1,17 +1,18 @@
 //! `attachment.connect`: the driver exports the volume to the connector; the caller waits for what it says.
 //!
 //! Repeats find what an earlier run exported. On failure the export is removed again (unless another attachment of the
-//! volume on the same host lives on it) and the attachment is what it was; so it is when the job grows too old. An
-//! attachment that is deleted meanwhile belongs to the disconnect that comes next; this job then only ends.
+//! volume on the same host lives on it) and the attachment is what it was; so it is when the job grows too old. One that was
+//! connected elsewhere, or by another initiator, loses that connection first; if the new one then fails it is a reservation.
+//! An attachment that is deleted meanwhile belongs to the disconnect that comes next; this job then only ends.
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{block_support as support, connection_view::connection_info, patience};
+use super::{block_support as support, connect_turn, connection_view::connection_info, patience};
 use crate::{
     clock,
-    domain::attachment::AttachMode,
+    domain::attachment::{AttachMode, AttachmentStatus},
     driver::{
         Backend, DriverError, DriverResult, ErrorKind,
         types::{self, AccessMode, Connection, Connector, DisconnectTarget},
@@ -52,9 +53,13 @@ impl Task for AttachmentConnect {
         Box::pin(async move {
             let mut ask: Ask =
                 serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
-            let Some((attachment, volume)) = mine(cx).await? else { return gone(cx).await };
+            let Some((mut attachment, volume)) = mine(cx).await? else { return gone(cx).await };
+            let volume = align(cx, volume).await?;
             let connector = parse(&ask.connector);
-            match connect(cx, &attachment, &volume, &connector, &ask).await? {
+            let hosts = connected_to(&attachment).map(|earlier| earlier.host);
+            let hosts = hosts.iter().map(String::as_str).chain([connector.host.as_str()]);
+            let Some(_turn) = connect_turn::take(cx, &volume, hosts).await? else { return Ok(connect_turn::later(json!(ask))) };
+            match connect(cx, &mut attachment, &volume, &connector, &ask).await? {
                 Ok(connection) => connected(cx, &attachment, &volume, &connector, &ask, &connection).await,
                 Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
                 Err(e) => {
@@ -63,7 +68,7 @@ impl Task for AttachmentConnect {
                     if let Some(after) = patience::again(&e, ask.failures) {
                         return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
                     }
-                    failed(cx, &attachment, &volume, &connector, &ask, &e).await
+                    failed(cx, &attachment, &volume, &connector, &ask, &e, true).await
                 }
             }
         })
@@ -74,7 +79,9 @@ impl Task for AttachmentConnect {
             let Some((attachment, volume)) = mine(cx).await? else { return gone(cx).await };
             let Ok(ask) = serde_json::from_value::<Ask>(cx.job.payload.clone()) else { return gone(cx).await };
             let error = DriverError::new(ErrorKind::Deadline, "the connect did not end in time");
-            failed(cx, &attachment, &volume, &parse(&ask.connector), &ask, &error).await
+            let connector = parse(&ask.connector);
+            let turn = connect_turn::take(cx, &volume, [connector.host.as_str()]).await?;
+            failed(cx, &attachment, &volume, &connector, &ask, &error, turn.is_some()).await
         })
     }
 }
@@ -96,7 +103,7 @@ async fn gone(cx: &JobContext) -> Result<Outcome, TaskError> {
 
 async fn connect(
     cx: &JobContext,
-    attachment: &AttachmentRow,
+    attachment: &mut AttachmentRow,
     volume: &VolumeRow,
     connector: &Connector,
     ask: &Ask,
@@ -106,13 +113,15 @@ async fn connect(
         Ok(backend) => backend,
         Err(e) => return Ok(Err(e)),
     };
-    align(cx, volume, host).await?;
     let told = support::driver_volume(cx, volume).await?;
-    if let Some(earlier) = moved_from(attachment, connector)
-        && last_on_host(cx, attachment, &earlier.host).await?
-        && let Err(e) = end(cx, &backend, &told, earlier).await
-    {
-        return Ok(Err(e));
+    if let Some(earlier) = connected_to(attachment).filter(|earlier| !same_end(earlier, connector)) {
+        // while others of the host live on the connection, it is theirs: connections of one host are one
+        if last_on_host(cx, attachment, &earlier.host).await?
+            && let Err(e) = end(cx, &backend, &told, earlier).await
+        {
+            return Ok(Err(e));
+        }
+        unplugged(cx, attachment).await?;
     }
     let call = support::call(cx, "connect");
     let answer = async {
@@ -124,24 +133,49 @@ async fn connect(
 }
 
 /// A change of `shared_targets` to the safer value is in force before anybody is connected by the driver that reported it.
-async fn align(cx: &JobContext, volume: &VolumeRow, host: &str) -> Result<(), TaskError> {
-    let Some(row) = cx.app.store.backend(host).await? else { return Ok(()) };
+async fn align(cx: &JobContext, volume: VolumeRow) -> Result<VolumeRow, TaskError> {
+    let host = volume.backend().unwrap_or_default();
+    let Some(row) = cx.app.store.backend(host).await? else { return Ok(volume) };
     let identity = follow::identity(&row);
     let same = identity.shared_targets == volume.shared_targets
         && volume.service_uuid.as_deref() == Some(identity.service_uuid.as_str())
         && volume.backend_name.as_deref() == Some(identity.backend_name.as_str());
-    if !same {
-        let mut tx = cx.app.store.begin().await?;
-        tx.volume_identity(&volume.id, &identity).await?;
-        cx.commit_step(tx).await?;
+    if same {
+        return Ok(volume);
     }
-    Ok(())
+    let mut tx = cx.app.store.begin().await?;
+    if let Some(row) = tx.backend_kept(host).await? {
+        tx.volume_identity(&volume.id, &follow::identity(&row)).await?;
+    }
+    let aligned = tx.volume(&volume.id).await?;
+    cx.commit_step(tx).await?;
+    Ok(aligned.unwrap_or(volume))
 }
 
-/// The connector it was connected to before, when that is on another host.
-fn moved_from(attachment: &AttachmentRow, connector: &Connector) -> Option<Connector> {
-    let earlier = attachment.connector.as_deref().and_then(|text| serde_json::from_str(text).ok()).map(|map| parse(&map))?;
-    (earlier.host != connector.host).then_some(earlier)
+/// The connector it is connected to so far.
+fn connected_to(attachment: &AttachmentRow) -> Option<Connector> {
+    attachment.connector.as_deref().and_then(|text| serde_json::from_str(text).ok()).map(|map| parse(&map))
+}
+
+/// Whether what is exported to the one is exported to the other: the same host by the same names.
+pub(super) fn same_end(a: &Connector, b: &Connector) -> bool {
+    let names = |c: &Connector| {
+        let mut wwpns: Vec<String> = c.wwpns.iter().map(|w| w.to_ascii_lowercase()).collect();
+        wwpns.sort_unstable();
+        (c.host.clone(), c.initiator.clone(), c.nqn.clone(), c.nvme_host_id.clone(), wwpns)
+    };
+    let nameless = |c: &Connector| c.initiator.is_none() && c.nqn.is_none() && c.wwpns.is_empty();
+    // protocols without initiators export to an address
+    names(a) == names(b) && (!nameless(a) || a.ip == b.ip)
+}
+
+/// The earlier connection has ended: from here on there is none to go back to.
+async fn unplugged(cx: &JobContext, attachment: &mut AttachmentRow) -> Result<(), TaskError> {
+    let mut tx = cx.app.store.begin().await?;
+    tx.attachment_unplugged(&attachment.id, &cx.job.id, clock::now()).await?;
+    cx.commit_step(tx).await?;
+    (attachment.connector, attachment.connector_host, attachment.connection_info, attachment.mountpoint) = (None, None, None, None);
+    Ok(())
 }
 
 /// Whether no other attachment of the volume is connected on this host.
@@ -187,7 +221,7 @@ async fn connected(
     Ok(Outcome::Settled)
 }
 
-/// Takes the export back and gives the attachment its earlier state.
+/// Takes the export back and gives the attachment its earlier state. `may_call`: it is this job's turn on the host.
 async fn failed(
     cx: &JobContext,
     attachment: &AttachmentRow,
@@ -195,11 +229,15 @@ async fn failed(
     connector: &Connector,
     ask: &Ask,
     e: &DriverError,
+    may_call: bool,
 ) -> Result<Outcome, TaskError> {
     let host = volume.backend().unwrap_or_default();
     let connected_before = attachment.connection_info.is_some() && attachment.connector_host.as_deref() == Some(connector.host.as_str());
     let mut leftover = e.may_have_happened() && !connected_before && last_on_host(cx, attachment, &connector.host).await?;
-    if leftover && let Ok(backend) = cx.app.drivers.backend(host) {
+    if leftover
+        && may_call
+        && let Ok(backend) = cx.app.drivers.backend(host)
+    {
         let told = support::driver_volume(cx, volume).await?;
         match self::end(cx, &backend, &told, connector.clone()).await {
             Ok(()) => leftover = false,
@@ -208,9 +246,12 @@ async fn failed(
             }
         }
     }
+    // a connection that has ended on the way to the new one does not come back
+    let connected = [AttachmentStatus::Attached.as_str(), AttachmentStatus::Attaching.as_str()].contains(&attachment.status.as_str());
+    let status = if connected && attachment.connection_info.is_none() { AttachmentStatus::Reserved.as_str() } else { &attachment.status };
     let mut tx = cx.app.store.begin().await?;
     tx.volume_locked(&volume.id).await?;
-    tx.attachment_released(&attachment.id, &cx.job.id, &attachment.status, leftover, clock::now()).await?;
+    tx.attachment_released(&attachment.id, &cx.job.id, status, leftover, clock::now()).await?;
     tx.volume_follow_attachments(&volume.id, clock::now()).await?;
     support::tell(&mut tx, cx, volume, Action::AttachVolume, Detail::AttachingFailed, e.user_text()).await?;
     let what = if ask.verb == "create" { "Unable to create attachment for volume." } else { "Unable to update the attachment." };
@@ -224,4 +265,30 @@ async fn failed(
 
 fn access_mode(word: &str) -> AccessMode {
     if word == AttachMode::ReadOnly.as_str() { AccessMode::ReadOnly } else { AccessMode::ReadWrite }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connector(change: impl FnOnce(&mut Connector)) -> Connector {
+        let mut c = Connector { host: "h".into(), initiator: Some("iqn.a".into()), ip: Some("192.0.2.1".into()), ..Connector::default() };
+        change(&mut c);
+        c
+    }
+
+    #[test]
+    fn another_name_of_the_initiator_is_another_end_and_another_address_is_not() {
+        let a = connector(|_| {});
+        assert!(same_end(&a, &connector(|c| c.ip = Some("192.0.2.2".into()))));
+        assert!(same_end(&a, &connector(|c| c.mountpoint = Some("/dev/vdc".into()))));
+        assert!(!same_end(&a, &connector(|c| c.host = "i".into())));
+        assert!(!same_end(&a, &connector(|c| c.initiator = Some("iqn.b".into()))));
+        assert!(!same_end(&a, &connector(|c| c.nqn = Some("nqn.b".into()))));
+        let fc = |wwpns: &[&str]| connector(|c| c.wwpns = wwpns.iter().map(|w| (*w).to_owned()).collect());
+        assert!(same_end(&fc(&["AA", "bb"]), &fc(&["bb", "aa"])));
+        assert!(!same_end(&fc(&["aa", "bb"]), &fc(&["aa"])));
+        let address = |ip: &str| connector(|c| (c.initiator, c.ip) = (None, Some(ip.into())));
+        assert!(!same_end(&address("192.0.2.1"), &address("192.0.2.2")));
+    }
 }

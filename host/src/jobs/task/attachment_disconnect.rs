@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
-    attachment_connect::{end, last_on_host},
-    block_support as support, patience,
+    attachment_connect::{end, last_on_host, same_end},
+    block_support as support, connect_turn, patience,
 };
 use crate::{
     clock,
@@ -45,7 +45,10 @@ impl Task for AttachmentDisconnect {
             let mut ask: Ask =
                 serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
             let Some((attachment, volume)) = mine(cx).await? else { return settled(cx).await };
-            match disconnect(cx, &attachment, &volume).await? {
+            let connectors = connectors(&attachment);
+            let hosts = connectors.iter().map(|c| c.host.as_str());
+            let Some(_turn) = connect_turn::take(cx, &volume, hosts).await? else { return Ok(connect_turn::later(json!(ask))) };
+            match disconnect(cx, &attachment, &volume, &connectors).await? {
                 Ok(()) => {
                     let mut tx = cx.app.store.begin().await?;
                     remove(&mut tx, &attachment, Some(&cx.job.id), &cx.job.request_id).await?;
@@ -94,12 +97,16 @@ fn connectors(attachment: &AttachmentRow) -> Vec<Connector> {
     let texts = [attachment.connector.as_deref(), attachment.work_connector.as_deref()];
     let mut found: Vec<Connector> =
         texts.into_iter().flatten().filter_map(|t| serde_json::from_str(t).ok()).map(|map| parse(&map)).collect();
-    found.dedup_by(|a, b| a.host == b.host);
+    found.dedup_by(|a, b| same_end(a, b));
     found
 }
 
-async fn disconnect(cx: &JobContext, attachment: &AttachmentRow, volume: &VolumeRow) -> Result<DriverResult<()>, TaskError> {
-    let connectors = connectors(attachment);
+async fn disconnect(
+    cx: &JobContext,
+    attachment: &AttachmentRow,
+    volume: &VolumeRow,
+    connectors: &[Connector],
+) -> Result<DriverResult<()>, TaskError> {
     if connectors.is_empty() {
         return Ok(Ok(())); // never connected
     }
@@ -112,7 +119,7 @@ async fn disconnect(cx: &JobContext, attachment: &AttachmentRow, volume: &Volume
             Ok(backend) => backend,
             Err(e) => return Ok(Err(e)),
         };
-        if let Err(e) = end(cx, &backend, &told, connector).await {
+        if let Err(e) = end(cx, &backend, &told, connector.clone()).await {
             return Ok(Err(e));
         }
     }

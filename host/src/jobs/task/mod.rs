@@ -3,6 +3,7 @@
 mod attachment_connect;
 mod attachment_disconnect;
 mod block_support;
+mod connect_turn;
 mod connection_view;
 mod patience;
 mod volume_cleanup;
@@ -10,6 +11,7 @@ mod volume_create;
 mod volume_delete;
 
 pub use attachment_connect::Ask as ConnectAsk;
+pub use connect_turn::Turns;
 
 use super::Registry;
 

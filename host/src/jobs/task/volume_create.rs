@@ -27,7 +27,7 @@ use crate::{
     service::volume::{destroy::event, follow},
     store::{
         Tx,
-        sql::volumes::{BackendIdentity, CreatedVolume, VolumeRow},
+        sql::volumes::{CreatedVolume, VolumeRow},
     },
 };
 
@@ -301,9 +301,10 @@ async fn ask_driver(cx: &JobContext, backend: &str, told: &types::Volume, token:
 }
 
 async fn succeed(cx: &JobContext, volume: &VolumeRow, backend: &str, update: VolumeUpdate) -> Result<Outcome, TaskError> {
-    let identity = identity_of(cx, backend).await?;
-    let made = CreatedVolume { provider_id: update.provider_id, provider_data: update.provider_data, identity };
     let mut tx = cx.app.store.begin().await?;
+    // as it is when the volume gets it: a newer one would not reach a volume that is still being created
+    let row = tx.backend_kept(backend).await?.ok_or_else(|| TaskError::Other(format!("{backend} has no row")))?;
+    let made = CreatedVolume { provider_id: update.provider_id, provider_data: update.provider_data, identity: follow::identity(&row) };
     // false: it is being deleted by force; the delete finds the object by our id
     if tx.volume_created(&volume.id, &made, clock::now()).await?
         && let Some(row) = tx.volume(&volume.id).await?
@@ -312,11 +313,6 @@ async fn succeed(cx: &JobContext, volume: &VolumeRow, backend: &str, update: Vol
     }
     tx.settle_claim(&volume.id).await?;
     done(cx, tx).await
-}
-
-async fn identity_of(cx: &JobContext, backend: &str) -> Result<BackendIdentity, TaskError> {
-    let row = cx.app.store.backend(backend).await?;
-    row.as_ref().map(follow::identity).ok_or_else(|| TaskError::Other(format!("{backend} has no row")))
 }
 
 /// creating -> error without a host; `leftover` says whether a clean-up job was left for the pool given up last.

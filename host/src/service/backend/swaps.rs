@@ -1,5 +1,5 @@
 //! What must be true around the swap of a back end's incarnation: volumes carry the safer `shared_targets` before the new
-//! incarnation serves a connect, and its report is stored soon after.
+//! incarnation serves a connect, no report of the old one makes them less safe again, and its report is stored soon after.
 
 use std::sync::Arc;
 
@@ -25,6 +25,7 @@ impl Swaps {
     async fn raise(&self, new: &Backend) -> StoreResult<()> {
         let Some(timed) = new.capabilities() else { return Ok(()) };
         let mut tx = self.store.begin().await?;
+        tx.adopt_incarnation(&new.host, &new.incarnation()).await?;
         tx.shared_targets_at_least(&new.host, timed.report.features.volume_shared_targets()).await?;
         tx.commit().await
     }

@@ -26,20 +26,26 @@ pub fn identity(backend: &BackendRow) -> BackendIdentity {
 
 /// Brings every volume of `backend` in line with its row; how many changed.
 pub async fn follow(app: &App, backend: &str) -> StoreResult<usize> {
-    let Some(row) = app.store.backend(backend).await? else { return Ok(0) };
-    let identity = identity(&row);
     let mut changed = 0;
     loop {
-        let ids = app.store.volumes_that_differ(backend, &identity, BATCH).await?;
-        if ids.is_empty() {
+        let batch = one_batch(app, backend).await?;
+        changed += batch;
+        if batch == 0 {
             return Ok(changed);
         }
-        let mut tx = app.store.begin().await?;
-        for id in &ids {
-            tx.volume_identity(id, &identity).await?;
-        }
-        tx.commit().await?;
-        changed += ids.len();
         tokio::task::yield_now().await;
     }
+}
+
+/// The identity is read anew for each batch and kept while it is written: it may have changed since the last.
+async fn one_batch(app: &App, backend: &str) -> StoreResult<usize> {
+    let mut tx = app.store.begin().await?;
+    let Some(row) = tx.backend_kept(backend).await? else { return Ok(0) };
+    let identity = identity(&row);
+    let ids = tx.volumes_that_differ(backend, &identity, BATCH).await?;
+    for id in &ids {
+        tx.volume_identity(id, &identity).await?;
+    }
+    tx.commit().await?;
+    Ok(ids.len())
 }

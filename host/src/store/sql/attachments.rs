@@ -214,6 +214,13 @@ impl Tx {
             == 1)
     }
 
+    /// The connection it had has ended, while `job_id` goes on to another.
+    pub async fn attachment_unplugged(&mut self, id: &str, job_id: &str, now: Micros) -> StoreResult<bool> {
+        let sql = "UPDATE attachments SET connector = NULL, connector_host = NULL, connection_info = NULL, mountpoint = NULL, updated_at = $3 \
+                   WHERE id = $1 AND work = 'connect' AND job_id = $2";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(now).execute(c).await?.rows_affected()) == 1)
+    }
+
     /// The job gives the attachment back, in `status`. With `leftover` the back end may still export it to the connector that
     /// was asked for: a delete then tries again to take that back.
     pub async fn attachment_released(&mut self, id: &str, job_id: &str, status: &str, leftover: bool, now: Micros) -> StoreResult<bool> {

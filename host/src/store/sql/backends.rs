@@ -242,6 +242,12 @@ impl Tx {
         Ok(gone)
     }
 
+    /// A back end as it is, and stays until this transaction ends.
+    pub async fn backend_kept(&mut self, host: &str) -> StoreResult<Option<BackendRow>> {
+        let sql = concat_columns(&self.dialect().expand("SELECT {} FROM backends WHERE host = $1 {for_share}"));
+        Ok(on_tx!(self, t => sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(host).fetch_optional(t).await?))
+    }
+
     /// Enables or disables placement on a back end. False: no such back end.
     pub async fn set_backend_enabled(&mut self, host: &str, enabled: bool, reason: Option<&str>) -> StoreResult<bool> {
         let sql = "UPDATE backends SET enabled = $2, disabled_reason = $3, updated_at = $4 WHERE host = $1";

@@ -7,7 +7,7 @@
 //! long as it exists; each of its changes changes the pool's figures in the same transaction, once: all three
 //! functions may be called again, or for a resource without a claim, and then do nothing.
 //!
-//! Order of locks on PostgreSQL: capacity group, pool, claims. Callers that also change quota do that first.
+//! Order of locks on PostgreSQL: back end, capacity group, pool, claims. Callers that also change quota do that first.
 
 use uuid::Uuid;
 
@@ -117,10 +117,10 @@ impl Tx {
 
     /// The driver made nothing: the room is free again at once.
     pub async fn release_claim(&mut self, resource_id: &str) -> StoreResult<()> {
+        self.hold_places_of(resource_id).await?;
         let sql = "DELETE FROM capacity_claims WHERE resource_id = $1 AND settled_at IS NULL RETURNING pool, capacity_key, operation, gib";
         let closed: Option<Closed> = on_tx!(self, t => sqlx::query_as(sql).bind(resource_id).fetch_optional(t).await?);
         let Some(claim) = closed else { return Ok(()) };
-        self.lock_capacity_group(&claim.capacity_key).await?;
         let (allocated, resources) = match claim.operation.as_str() {
             "create" => {
                 let sql = "DELETE FROM pool_allocations WHERE resource_id = $1";
@@ -140,6 +140,7 @@ impl Tx {
     /// The resource is gone from the back end (or given up there, with a clean-up job behind it): it no longer counts as
     /// allocated, and its room comes back with a report whose call begins from now on.
     pub async fn forget_claim(&mut self, resource_id: &str) -> StoreResult<()> {
+        self.hold_places_of(resource_id).await?;
         let sql = self
             .dialect()
             .sql("UPDATE capacity_claims SET settled_at = COALESCE(settled_at, {now}), freed = TRUE WHERE resource_id = $1 AND NOT freed");
@@ -179,6 +180,21 @@ impl Tx {
     pub(super) async fn lock_capacity_group(&mut self, name: &str) -> StoreResult<()> {
         let sql = "UPDATE capacity_groups SET turns = turns + 1 WHERE name = $1";
         on_tx!(self, t => sqlx::query(sql).bind(name).execute(t).await?.rows_affected());
+        Ok(())
+    }
+
+    /// Holds the group and the pool that a resource lies in, before its claim: a report takes them in this order too.
+    async fn hold_places_of(&mut self, resource_id: &str) -> StoreResult<()> {
+        let sql = "SELECT name, capacity_key FROM pools WHERE name IN (SELECT pool FROM capacity_claims WHERE resource_id = $1 AND NOT freed \
+                   UNION SELECT pool FROM pool_allocations WHERE resource_id = $1) ORDER BY capacity_key, name";
+        let places: Vec<(String, String)> = on_tx!(self, t => sqlx::query_as(sql).bind(resource_id).fetch_all(t).await?);
+        for (_, key) in &places {
+            self.lock_capacity_group(key).await?;
+        }
+        for (pool, _) in &places {
+            let sql = "UPDATE pools SET resources = resources WHERE name = $1";
+            on_tx!(self, t => sqlx::query(sql).bind(pool).execute(t).await?.rows_affected());
+        }
         Ok(())
     }
 

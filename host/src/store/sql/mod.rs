@@ -4,6 +4,7 @@
 pub mod attachments;
 pub mod backends;
 pub mod capacity_claims;
+pub mod connect_turns;
 pub mod driver_blobs;
 pub mod driver_kv;
 pub mod driver_locks;

@@ -7,7 +7,10 @@
 
 use serde_json::{Map, Value};
 
-use super::backends::{BackendKind, shared_targets_text, shared_targets_value, up_state};
+use super::{
+    backends::{BackendKind, shared_targets_text, shared_targets_value, up_state},
+    volumes_shared_targets::safety,
+};
 use crate::{
     clock::{self, Micros},
     scheduler::capacity::{self, Capacity, Ratio, float},
@@ -18,6 +21,8 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub struct BackendReport {
     pub host: String,
+    /// Whose report it is ([`Backend::incarnation`](crate::driver::Backend::incarnation)).
+    pub incarnation: String,
     /// When the call began, by the database's clock ([`Store::now`]).
     pub began_at: Micros,
     /// Any pool can do it.
@@ -207,15 +212,19 @@ impl Tx {
         Ok(ReportStored::Stored { shared_targets_before: before })
     }
 
+    /// What volumes carry becomes less safe only by the word of the incarnation that was swapped in last: the others still
+    /// running, here or in another process, know nothing of what it will do.
     async fn store_backend_level(&mut self, report: &BackendReport) -> StoreResult<bool> {
         let sql = self.dialect().sql(
-            "UPDATE backends SET capabilities = $2, multiattach = $3, shared_targets = $4, report_began_at = $5, reported_at = {now}, \
+            "UPDATE backends SET capabilities = $2, multiattach = $3, shared_targets = CASE WHEN incarnation IS NULL OR incarnation = $6 OR shared_targets IS NULL \
+                 OR $7 >= CASE shared_targets WHEN 'false' THEN 0 WHEN 'none' THEN 2 ELSE 1 END THEN $4 ELSE shared_targets END, report_began_at = $5, reported_at = {now}, \
                  state_changed_at = CASE WHEN up THEN state_changed_at ELSE {now} END, up = TRUE, state_reason = NULL \
              WHERE host = $1 AND configured AND (report_began_at IS NULL OR report_began_at <= $5)",
         );
         let capabilities = Value::Object(report.capabilities.clone()).to_string();
         let done = on_tx!(self, t => sqlx::query(sql)
             .bind(&report.host).bind(capabilities).bind(report.multiattach).bind(shared_targets_text(report.shared_targets)).bind(report.began_at)
+            .bind(&report.incarnation).bind(safety(report.shared_targets))
             .execute(t).await?.rows_affected());
         Ok(done > 0)
     }

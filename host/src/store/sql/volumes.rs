@@ -89,14 +89,6 @@ impl Store {
         let sql = format!("{SELECT} WHERE v.id = $1");
         Ok(on_read!(self, p => sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(id).fetch_optional(p).await?))
     }
-
-    /// Volumes whose `shared_targets`, `service_uuid` or `backend_name` differ from what their back end says, at most `limit` of them.
-    pub async fn volumes_that_differ(&self, backend: &str, identity: &BackendIdentity, limit: i64) -> StoreResult<Vec<String>> {
-        let sql = "SELECT id FROM volumes WHERE backend = $1 AND (shared_targets IS DISTINCT FROM $2 OR \
-                   service_uuid IS DISTINCT FROM $3 OR backend_name IS DISTINCT FROM $4) AND status <> 'creating' LIMIT $5";
-        let rows: Vec<(String,)> = on_read!(self, p => sqlx::query_as(sql).bind(backend).bind(identity.shared_targets).bind(&identity.service_uuid).bind(&identity.backend_name).bind(limit).fetch_all(p).await?);
-        Ok(rows.into_iter().map(|(id,)| id).collect())
-    }
 }
 
 impl Tx {
@@ -244,7 +236,16 @@ impl Tx {
         self.volume_execute(sql).await
     }
 
-    /// `shared_targets` and the two identifiers follow the back end.
+    /// Volumes whose `shared_targets`, `service_uuid` or `backend_name` differ from what their back end says, at most `limit` of them.
+    pub async fn volumes_that_differ(&mut self, backend: &str, identity: &BackendIdentity, limit: i64) -> StoreResult<Vec<String>> {
+        let sql = "SELECT id FROM volumes WHERE backend = $1 AND (shared_targets IS DISTINCT FROM $2 OR \
+                   service_uuid IS DISTINCT FROM $3 OR backend_name IS DISTINCT FROM $4) AND status <> 'creating' LIMIT $5";
+        let rows: Vec<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(backend).bind(identity.shared_targets).bind(&identity.service_uuid).bind(&identity.backend_name).bind(limit).fetch_all(c).await?);
+        Ok(rows.into_iter().map(|(id,)| id).collect())
+    }
+
+    /// `shared_targets` and the two identifiers follow the back end, whose row the caller keeps ([`Tx::backend_kept`]): no
+    /// older identity is written over a newer one.
     pub async fn volume_identity(&mut self, id: &str, identity: &BackendIdentity) -> StoreResult<bool> {
         let sql = "UPDATE volumes SET shared_targets = $2, service_uuid = $3, backend_name = $4 WHERE id = $1 AND host IS NOT NULL";
         Ok(

@@ -7,7 +7,7 @@
 use super::backends::shared_targets_text;
 use crate::store::{StoreResult, Tx, on_tx};
 
-fn safety(value: Option<bool>) -> i64 {
+pub(super) fn safety(value: Option<bool>) -> i64 {
     match value {
         Some(false) => 0,
         Some(true) => 1,
@@ -16,6 +16,13 @@ fn safety(value: Option<bool>) -> i64 {
 }
 
 impl Tx {
+    /// From this commit on it is this incarnation's word that counts when what volumes carry becomes less safe.
+    pub async fn adopt_incarnation(&mut self, host: &str, incarnation: &str) -> StoreResult<()> {
+        let sql = "UPDATE backends SET incarnation = $2 WHERE host = $1";
+        on_tx!(self, t => sqlx::query(sql).bind(host).bind(incarnation).execute(t).await?.rows_affected());
+        Ok(())
+    }
+
     /// If `value` is safer than what is stored, the back end and every volume on it carry it from this commit on: it
     /// must stand before the driver that reported it serves a connect. How many volumes changed.
     pub async fn shared_targets_at_least(&mut self, host: &str, value: Option<bool>) -> StoreResult<u64> {
