@@ -5,6 +5,7 @@ mod bad_files;
 mod bench;
 mod configuration;
 mod egress;
+mod private_ca;
 mod quarantine;
 mod replace;
 mod several_processes;

@@ -79,7 +79,7 @@ async fn a_component_that_cannot_say_what_it_can() {
 #[tokio::test]
 async fn what_fits_is_tried_before_it_serves() {
     // these pass every comparison; their functions trap when called
-    for defect in ["only-traps", "later-patch", "extra-interface"] {
+    for defect in ["only-traps", "later-patch", "extra-interface", "with-wasi"] {
         let e = refused(defect).await;
         assert!(matches!(&e, LoadError::Trial(d) if d.kind == ErrorKind::Trap), "{defect}: {e}");
     }

@@ -17,7 +17,17 @@ struct Defect {
     instead: &'static str,
 }
 
-const DEFECTS: [Defect; 9] = [
+/// As much of WASI 0.2 as `with-wasi` imports, by package.
+const WASI: [(&str, &str); 2] = [
+    (
+        "cli",
+        "package wasi:cli@0.2.0; interface environment { get-environment: func() -> list<tuple<string, string>>; \
+         get-arguments: func() -> list<string>; initial-cwd: func() -> option<string>; } interface exit { exit: func(status: result); }",
+    ),
+    ("random", "package wasi:random@0.2.0; interface random { get-random-bytes: func(len: u64) -> list<u8>; get-random-u64: func() -> u64; }"),
+];
+
+const DEFECTS: [Defect; 10] = [
     // Passes every check before the trial: each function traps, and that is all.
     Defect { name: "only-traps", file: "worlds.wit", text: "world driver {", instead: "world driver {" },
     // Exports `volumes` without `extend`.
@@ -39,6 +49,13 @@ const DEFECTS: [Defect; 9] = [
         file: "worlds.wit",
         text: "import clock;",
         instead: "import clock; import teleport: interface { go: func(); }",
+    },
+    // Imports of WASI 0.2 what a language's runtime does: nothing is wrong with it but the traps.
+    Defect {
+        name: "with-wasi",
+        file: "worlds.wit",
+        text: "import clock;",
+        instead: "import clock; import wasi:cli/environment@0.2.0; import wasi:cli/exit@0.2.0; import wasi:random/random@0.2.0;",
     },
     Defect { name: "next-version", file: "", text: "driver@0.1.0", instead: "driver@0.2.0" },
     // A later patch of the same version: nothing is wrong with it but the traps.
@@ -80,6 +97,11 @@ fn make(defect: &Defect, contract: &Path, out: &Path) -> Result<(), Box<dyn Erro
             text = text.replacen(defect.text, defect.instead, if defect.file.is_empty() { usize::MAX } else { 1 });
         }
         fs::write(sources.join(file.file_name()), text)?;
+    }
+    for (package, text) in WASI {
+        let folder = sources.join("deps").join(package);
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("package.wit"), text)?;
     }
     if !found {
         return Err(format!("the contract has changed: {:?} is no longer in it", defect.text).into());

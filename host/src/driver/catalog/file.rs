@@ -13,8 +13,8 @@ use std::{
 use bytes::Bytes;
 use rustix::fs::OFlags;
 
-/// Larger than any driver; the loader's own limit is lower.
-pub(super) const MAX_FILE: u64 = 256 << 20;
+/// Larger than any driver, Python interpreter included; the loader has the same limit.
+pub(super) const MAX_FILE: u64 = 128 << 20;
 
 /// Why a file gives no bytes.
 #[derive(Debug, thiserror::Error)]

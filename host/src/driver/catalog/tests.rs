@@ -401,6 +401,8 @@ async fn an_old_file_found_at_start_does_not_undo_what_was_accepted_since() {
     assert_eq!(bench.offer("d", V2, false).await.result, OfferResult::Accepted);
     let bench = bench.restart(&[back_end("one", "d")]).await;
     assert_eq!(bench.version("one"), "2");
+    // files are stamped by a clock that only ticks every few milliseconds, and may lag that much behind the database's
+    tokio::time::sleep(Duration::from_millis(20)).await;
     // put there again on purpose, it counts
     std::fs::write(bench.file("d"), V1).unwrap();
     let bench = bench.restart(&[back_end("one", "d")]).await;
