@@ -31,9 +31,11 @@ const PAUSE: Duration = Duration::from_millis(250);
 const FIRST_LOOK: Duration = Duration::from_millis(5);
 const LAST_LOOK: Duration = Duration::from_millis(100);
 
+type Queues = HashMap<(String, String), Weak<Queue<()>>>;
+
 /// The queues of this process, by back end and host.
 #[derive(Default)]
-pub struct Turns(Mutex<HashMap<(String, String), Weak<Queue<()>>>>);
+pub struct Turns(Mutex<Queues>);
 
 impl Turns {
     fn queue(&self, backend: &str, host: &str) -> Arc<Queue<()>> {
