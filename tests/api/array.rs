@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+mod copies;
+
 use futures::future::BoxFuture;
 use stowage::driver::{
     Backend, BackendConfig, Call, CapabilityReport, DriverError, DriverIdentity, DriverResult, ErrorKind, Interfaces,
@@ -44,6 +46,16 @@ struct State {
     /// Every call, as `verb volume [host]`.
     calls: Vec<String>,
     pending: HashMap<String, (u32, Volume)>,
+    /// Volume id to what it holds, once that is not its own first content.
+    contents: BTreeMap<String, String>,
+    /// Volume id to its size, once it was extended.
+    sizes: BTreeMap<String, u64>,
+    /// Volume id to the specs it was retyped to.
+    specs: BTreeMap<String, BTreeMap<String, String>>,
+    /// Snapshot id to its volume and what it holds.
+    snapshots: BTreeMap<String, (String, String)>,
+    /// Interfaces that the driver does not export.
+    lacks: BTreeSet<&'static str>,
 }
 
 /// The array.
@@ -144,7 +156,8 @@ impl Array {
         let mut interfaces = Interfaces::none(face.clone());
         interfaces.volumes = Some(face.clone());
         interfaces.connection_info = Some(face.clone());
-        interfaces.poll = Some(face);
+        interfaces.poll = Some(face.clone());
+        self.offer_copies(&mut interfaces, face);
         let identity = DriverIdentity {
             file: "array".into(),
             sha256: "0".into(),
@@ -210,8 +223,16 @@ impl Volumes for Face {
             Array::end(fault, "delete", ())
         })
     }
-    fn extend<'a>(&'a self, _: &'a Call, volume: &'a Volume, _: u64) -> BoxFuture<'a, DriverResult<Answer<VolumeUpdate>>> {
-        Box::pin(async move { Ok(Answer::Done(made(volume))) })
+    fn extend<'a>(&'a self, _: &'a Call, volume: &'a Volume, to: u64) -> BoxFuture<'a, DriverResult<Answer<VolumeUpdate>>> {
+        Box::pin(async move {
+            let fault = self.0.begin("extend", &volume.id).await?;
+            self.0.state().sizes.insert(volume.id.clone(), to);
+            if let Some(Fault::Pending(polls)) = fault {
+                self.0.state().pending.insert(volume.id.clone(), (polls, volume.clone()));
+                return Ok(Answer::Pending(Pending { token: volume.id.clone(), retry_after: Duration::from_millis(20), percent: None }));
+            }
+            Array::end(fault, "extend", Answer::Done(made(volume)))
+        })
     }
 }
 

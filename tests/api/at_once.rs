@@ -140,6 +140,9 @@ async fn a_type_that_is_removed_while_a_volume_of_it_is_created_is_still_in_use(
         volume_type_id: type_id.clone(),
         availability_zone: row.availability_zone,
         multiattach: false,
+        bootable: false,
+        snapshot_id: None,
+        source_volid: None,
         created_at: clock::now(),
     };
     tx.volume_insert(&new).await.unwrap();

@@ -41,6 +41,9 @@ async fn seed(site: &Site, client: &Client, count: usize) -> Vec<Row> {
             volume_type_id: volume_type.clone(),
             availability_zone: "nova".into(),
             multiattach: false,
+            bootable: false,
+            snapshot_id: None,
+            source_volid: None,
             created_at: row.created_at,
         })
         .await

@@ -267,7 +267,7 @@ async fn what_is_not_offered_yet_is_refused_by_name() {
     };
     assert_eq!(refused(json!({ "snapshot_id": uuid() })).await.status, 404);
     assert_eq!(refused(json!({ "source_volid": uuid() })).await.status, 404);
-    assert!(refused(json!({ "source_volid": source })).await.fault(400).contains("source_volid"));
+    assert!(refused(json!({ "source_volid": source, "snapshot_id": source })).await.fault(400).contains("only one"));
     for key in ["imageRef", "group_id", "backup_id", "consistencygroup_id"] {
         assert!(refused(json!({ key: uuid() })).await.fault(400).contains(key), "{key}");
     }

@@ -13,6 +13,8 @@ pub struct BlockConfig {
     pub backend_name_field: bool,
     /// Most rows a list returns, whatever `limit` asks, and how many without `limit`; 1 to 10000.
     pub osapi_max_limit: u32,
+    /// Snapshots do not count in their project's gigabytes.
+    pub no_snapshot_gb_quota: bool,
 }
 
 impl Default for BlockConfig {
@@ -22,6 +24,7 @@ impl Default for BlockConfig {
             default_volume_type: "__DEFAULT__".to_owned(),
             backend_name_field: true,
             osapi_max_limit: 1000,
+            no_snapshot_gb_quota: false,
         }
     }
 }

@@ -6,6 +6,7 @@ pub mod identity;
 pub mod metadata;
 pub mod shared_targets;
 pub mod size;
+pub mod snapshot;
 pub mod text;
 mod text_enum;
 pub mod volume;

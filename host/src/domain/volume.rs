@@ -104,6 +104,19 @@ pub const SAME_INSTANCE_FROM: &[VolumeStatus] = &[
     VolumeStatus::Detaching,
 ];
 
+/// A snapshot is taken from these; of an attached volume only when that was asked for.
+pub const SNAPSHOT_FROM: &[VolumeStatus] = &[VolumeStatus::Available];
+pub const SNAPSHOT_IN_USE_FROM: &[VolumeStatus] = &[VolumeStatus::Available, VolumeStatus::InUse];
+
+/// A volume is copied from these.
+pub const COPY_FROM: &[VolumeStatus] = &[VolumeStatus::Available, VolumeStatus::InUse];
+
+/// A volume gets another type from these.
+pub const RETYPE_FROM: &[VolumeStatus] = &[VolumeStatus::Available, VolumeStatus::InUse];
+
+/// What an operator may not say a volume is: these belong to a job that would not be there.
+pub const NEVER_TOLD: &[VolumeStatus] = &[VolumeStatus::Deleting, VolumeStatus::ErrorDeleting, VolumeStatus::Detaching];
+
 /// In these, a change of the attachments changes the volume's status; in others (an upload, a migration) it leaves it alone.
 pub const FOLLOWS_ATTACHMENTS: &[VolumeStatus] =
     &[VolumeStatus::Available, VolumeStatus::Reserved, VolumeStatus::Attaching, VolumeStatus::InUse, VolumeStatus::Detaching];

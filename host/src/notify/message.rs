@@ -69,6 +69,8 @@ texts! {
     ReimageVolume = "016" "reimage volume",
     // ours, in a range of their own
     DeleteVolume = "101" "delete volume",
+    RevertVolume = "102" "revert volume to snapshot",
+    RetypeVolume = "103" "retype volume",
 }
 
 texts! {
@@ -96,6 +98,10 @@ texts! {
     DriverFailedDelete = "101" "Driver failed to delete the volume.",
     VolumeIsBusy = "102" "The volume is in use on the storage back end and was kept.",
     TookTooLong = "103" "The operation did not end in time.",
+    DriverFailedRevert = "104" "Driver failed to revert the volume.",
+    DriverFailedRetype = "105" "Driver failed to retype the volume.",
+    NeedsMigration = "106" "The new type needs the volume to be copied, which this service does not offer.",
+    HasSnapshots = "107" "The volume still has snapshots.",
 }
 
 /// A message to be written.

@@ -12,6 +12,8 @@ pub mod page;
 pub mod pool;
 pub mod quota;
 pub mod refusal;
+pub mod snapshot;
+pub mod snapshot_metadata;
 pub mod volume;
 pub mod volume_metadata;
 pub mod volume_type;

@@ -7,6 +7,10 @@ pub fn volume_not_found(id: &str) -> Error {
     Error::not_found(format!("Volume {} could not be found.", short(id)))
 }
 
+pub fn snapshot_not_found(id: &str) -> Error {
+    Error::not_found(format!("Snapshot {} could not be found.", short(id)))
+}
+
 pub fn attachment_not_found(id: &str) -> Error {
     Error::not_found(format!("Volume attachment could not be found with filter: attachment_id = {}.", short(id)))
 }
@@ -23,11 +27,15 @@ pub fn invalid_volume(reason: impl std::fmt::Display) -> Error {
     Error::invalid(format!("Invalid volume: {reason}"))
 }
 
+pub fn invalid_snapshot(reason: impl std::fmt::Display) -> Error {
+    Error::invalid(format!("Invalid snapshot: {reason}"))
+}
+
 pub fn invalid_input(reason: impl std::fmt::Display) -> Error {
     Error::invalid(format!("Invalid input received: {reason}"))
 }
 
-/// The quota of volumes or gigabytes, as upstream words it. Clients look for "exceed".
+/// The quota of volumes, snapshots or gigabytes, as upstream words it. Clients look for "exceed".
 pub fn over_quota(e: QuotaError) -> Error {
     match e {
         QuotaError::Exceeded { resource, limit, used, asked } if resource.starts_with("gigabytes") => Error::over_limit(
@@ -35,6 +43,10 @@ pub fn over_quota(e: QuotaError) -> Error {
             format!(
                 "Requested volume or snapshot exceeds allowed {resource} quota. Requested {asked}G, quota is {limit}G and {used}G has been consumed."
             ),
+        ),
+        QuotaError::Exceeded { resource, limit, .. } if resource.starts_with("snapshots") => Error::over_limit(
+            "SnapshotLimitExceeded",
+            format!("Maximum number of snapshots allowed ({limit}) exceeded for quota '{resource}'."),
         ),
         QuotaError::Exceeded { resource, limit, .. } => Error::over_limit(
             "VolumeLimitExceeded",

@@ -65,7 +65,8 @@ pub enum FieldValue<'a> {
     Bool(bool),
     Int(i64),
     Time(Option<Micros>),
-    Pairs(&'a [(String, String)]),
+    /// The users' pairs, and the flag that attachments may only read.
+    Metadata(&'a Volume),
     Links {
         id: &'a str,
         look: &'a Look,
@@ -87,9 +88,9 @@ pub static VOLUME: &[Field] = &[
     field("name", |v, _| opt(v.row.name.as_deref())),
     field("description", |v, _| opt(v.row.description.as_deref())),
     field("volume_type", |v, _| FieldValue::Text(&v.row.type_name)),
-    field("snapshot_id", |_, _| FieldValue::Null),
-    field("source_volid", |_, _| FieldValue::Null),
-    field("metadata", |v, _| FieldValue::Pairs(&v.metadata)),
+    field("snapshot_id", |v, _| opt(v.row.snapshot_id.as_deref())),
+    field("source_volid", |v, _| opt(v.row.source_volid.as_deref())),
+    field("metadata", |v, _| FieldValue::Metadata(v)),
     field("links", |v, look| FieldValue::Links { id: &v.row.id, look }),
     field("user_id", |v, _| FieldValue::Text(&v.row.user_id)),
     field("bootable", |v, _| FieldValue::Text(if v.row.bootable { "true" } else { "false" })),
@@ -124,6 +125,9 @@ pub static VOLUME: &[Field] = &[
     field("encryption_key_id", |_, _| FieldValue::Absent).since(64),
     field("consumes_quota", |v, _| FieldValue::Bool(v.row.consumes_quota)).since(65),
 ];
+
+/// The pair of metadata that `os-update_readonly_flag` sets; it hides one of the users' with this key.
+const READONLY: &str = "readonly";
 
 /// The field that no upstream schema knows; the operator may leave it out.
 pub const BACKEND_NAME: &str = "backend_name";
@@ -205,7 +209,11 @@ impl Serialize for FieldValue<'_> {
             Self::Bool(b) => s.serialize_bool(*b),
             Self::Int(n) => s.serialize_i64(*n),
             Self::Time(Some(at)) => s.serialize_str(&api_text(*at)),
-            Self::Pairs(pairs) => s.collect_map(pairs.iter().map(|(k, v)| (k, v))),
+            Self::Metadata(volume) => {
+                let flag = volume.row.readonly.map(|readonly| (READONLY, if readonly { "True" } else { "False" }));
+                let pairs = volume.metadata.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+                s.collect_map(pairs.filter(|(key, _)| flag.is_none() || *key != READONLY).chain(flag))
+            }
             Self::Links { id, look } => {
                 let mut seq = s.serialize_seq(Some(2))?;
                 seq.serialize_element(&Link { rel: "self", href: format!("{}/volumes/{id}", look.base_url) })?;

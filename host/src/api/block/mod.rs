@@ -9,8 +9,11 @@ pub mod paging;
 pub mod quotas;
 pub mod scheduling;
 pub mod services;
+pub mod snapshot_metadata;
+pub mod snapshots;
 pub mod types;
 pub mod views;
+pub mod volume_actions;
 pub mod volume_metadata;
 pub mod volumes;
 
@@ -21,6 +24,9 @@ pub fn routes() -> Vec<Route> {
     [
         volumes::ROUTES,
         volume_metadata::ROUTES,
+        volume_actions::ROUTES,
+        snapshots::ROUTES,
+        snapshot_metadata::ROUTES,
         types::ROUTES,
         attachments::ROUTES,
         services::ROUTES,

@@ -21,6 +21,9 @@ fn lacks(uses: &BackendUses, new: &Backend) -> Vec<String> {
     if uses.attachments > 0 && new.connection_info().is_none() {
         missing.push(format!("{host}: it does not export `connection-info`, and {} attachments exist", uses.attachments));
     }
+    if uses.snapshots > 0 && new.volume_snapshots().is_none() {
+        missing.push(format!("{host}: it does not export `volume-snapshots`, and {} snapshots exist", uses.snapshots));
+    }
     let Some(timed) = new.capabilities() else { return missing };
     for pool in &uses.pools {
         match timed.report.pool(&pool.name) {

@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{block_support as support, patience};
+use super::{block_support as support, patience, volume_source};
 use crate::{
     clock,
     domain::{volume::VolumeStatus, volume_type},
@@ -101,7 +101,7 @@ impl Task for VolumeCreate {
                 return Ok(later);
             }
             let told = support::driver_volume(cx, &volume).await?;
-            let answer = ask_driver(cx, &backend, &told, progress.token.as_deref()).await;
+            let answer = ask_driver(cx, &backend, &volume, &told, progress.token.as_deref()).await?;
             self.conclude(cx, &volume, &backend, &told, progress, answer).await
         })
     }
@@ -190,6 +190,7 @@ impl VolumeCreate {
             availability_zone: Some(volume.availability_zone.clone()),
             extra_specs,
             exclude_pools: progress.excluded.clone(),
+            only_pool: volume_source::pool_of_source(cx, volume).await?,
             hints: Hints::from_json(&progress.hints),
             operation: Operation::Create,
             options: options(cx),
@@ -288,16 +289,26 @@ fn options(cx: &JobContext) -> Options {
 }
 
 /// The create itself, or the question after a create that goes on in the array.
-async fn ask_driver(cx: &JobContext, backend: &str, told: &types::Volume, token: Option<&str>) -> DriverResult<Answer<VolumeUpdate>> {
-    let backend = cx.app.drivers.backend(backend)?;
-    let Some(token) = token else {
-        return backend.need_volumes()?.create(&support::call(cx, "create"), told).await;
+async fn ask_driver(
+    cx: &JobContext,
+    backend: &str,
+    volume: &VolumeRow,
+    told: &types::Volume,
+    token: Option<&str>,
+) -> Result<DriverResult<Answer<VolumeUpdate>>, TaskError> {
+    let backend = match cx.app.drivers.backend(backend) {
+        Ok(backend) => backend,
+        Err(e) => return Ok(Err(e)),
     };
-    match backend.need_poll()?.poll(&support::call(cx, "poll"), token).await? {
-        PollOutcome::Pending(pending) => Ok(Answer::Pending(pending)),
-        PollOutcome::Volume(update) => Ok(Answer::Done(update)),
-        other => Err(DriverError::wrong_answer(format!("the work of a volume's create ended as {other:?}"))),
-    }
+    let Some(token) = token else { return volume_source::make(cx, &backend, volume, told).await };
+    let polled = async {
+        match backend.need_poll()?.poll(&support::call(cx, "poll"), token).await? {
+            PollOutcome::Pending(pending) => Ok(Answer::Pending(pending)),
+            PollOutcome::Volume(update) => Ok(Answer::Done(update)),
+            other => Err(DriverError::wrong_answer(format!("the work of a volume's create ended as {other:?}"))),
+        }
+    };
+    Ok(polled.await)
 }
 
 async fn succeed(cx: &JobContext, volume: &VolumeRow, backend: &str, update: VolumeUpdate) -> Result<Outcome, TaskError> {

@@ -37,6 +37,10 @@ impl Task for VolumeDelete {
             {
                 return Ok(later); // a volume that was placed after its delete was asked for
             }
+            if cx.app.store.has_snapshots(&volume.id).await? {
+                // those that were to go with it did not
+                return end(cx, &volume, VolumeStatus::ErrorDeleting, Detail::HasSnapshots, "Delete them, and the volume again.").await;
+            }
             match delete(cx, &volume).await? {
                 Ok(()) => remove(cx, &volume).await,
                 Err(e) if e.kind == ErrorKind::NotFound => remove(cx, &volume).await,

@@ -60,7 +60,9 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateAttachment)
             row.status
         )));
     }
-    let stored_mode = if ask.connector.is_none() && ask.mode.is_none() { AttachMode::Unset } else { mode };
+    let readonly = row.readonly == Some(true);
+    let mode = if readonly { AttachMode::ReadOnly } else { mode };
+    let stored_mode = if ask.connector.is_none() && ask.mode.is_none() && !readonly { AttachMode::Unset } else { mode };
     let new = NewAttachment {
         id: Uuid::new_v4().to_string(),
         volume_id: row.id.clone(),

@@ -8,7 +8,10 @@ use super::{connector, create::duplicate_connectors};
 use crate::{
     app::App,
     context::RequestContext,
-    domain::{attachment::mode_of, volume::VolumeStatus},
+    domain::{
+        attachment::{AttachMode, mode_of},
+        volume::VolumeStatus,
+    },
     error::{Error, Result},
     jobs::task::ConnectAsk,
     service::refusal,
@@ -45,6 +48,7 @@ pub async fn update(app: &Arc<App>, ctx: &RequestContext, id: &str, connector: M
             return Err(duplicate_connectors(&volume.id));
         }
     }
+    let mode = if volume.readonly == Some(true) { AttachMode::ReadOnly } else { mode };
     let ask = ConnectAsk { connector, mode: mode.as_str().to_owned(), verb: "update".to_owned(), failures: 0 };
     let job = super::begin_connect(app, ctx, &mut tx, &volume, id, &ask).await?;
     tx.commit().await?;

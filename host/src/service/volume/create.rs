@@ -6,7 +6,10 @@ use std::sync::Arc;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::destroy::{event, quota};
+use super::{
+    destroy::{event, quota},
+    source::Source,
+};
 use crate::{
     app::App,
     clock,
@@ -25,7 +28,9 @@ pub const MAX_METADATA: usize = 128;
 /// What was asked for; texts are trimmed and bounded already.
 #[derive(Debug, Clone, Default)]
 pub struct CreateVolume {
+    /// None: its source's.
     pub size_gib: Option<i64>,
+    pub source: Source,
     pub name: Option<String>,
     pub description: Option<String>,
     /// Name or id.
@@ -40,18 +45,31 @@ pub struct CreateVolume {
 /// 400, 403, 404 (the type), 413 (quota).
 pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateVolume) -> Result<Volume> {
     // validate
-    let size_gib = ask.size_gib.ok_or_else(|| refusal::invalid_input("Volume size 'None' must be an integer and greater than 0."))?;
     check_metadata_count(ask.metadata.len())?;
     // authorise
     app.policy.check(ctx, "volume:create", &Target::own(ctx))?;
-    let volume_type = usable(app, ctx, ask.volume_type.as_deref()).await?;
+    let original = ask.source.original(app, ctx).await?;
+    let size_gib = ask
+        .size_gib
+        .or(original.as_ref().map(|o| o.size_gib))
+        .ok_or_else(|| refusal::invalid_input("Volume size 'None' must be an integer and greater than 0."))?;
+    let volume_type = match (&ask.volume_type, &original) {
+        (None, Some(original)) => original.volume_type.clone(),
+        (named, _) => usable(app, ctx, named.as_deref()).await?,
+    };
     let multiattach = volume_type::is_multiattach(volume_type.specs());
     if multiattach {
         app.policy.check(ctx, "volume:multiattach", &Target::own(ctx))?;
         check_multiattach_is_possible(app).await?;
     }
     // decide
-    let availability_zone = zone(app, &volume_type, ask.availability_zone.as_deref()).await?;
+    let availability_zone = match &original {
+        Some(original) => {
+            ask.source.check_size(size_gib, original)?;
+            original.zone(ask.availability_zone.as_deref())?
+        }
+        None => zone(app, &volume_type, ask.availability_zone.as_deref()).await?,
+    };
     check_size_limit(app, ctx, size_gib).await?;
     let volume = NewVolume {
         id: Uuid::new_v4().to_string(),
@@ -63,10 +81,13 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateVolume) -> 
         volume_type_id: volume_type.row.id.clone(),
         availability_zone,
         multiattach,
+        bootable: original.is_some_and(|o| o.bootable),
+        snapshot_id: ask.source.snapshot_id(),
+        source_volid: ask.source.source_volid(),
         created_at: clock::now(),
     };
     // commit
-    commit(app, ctx, &volume, &volume_type, ask.metadata, &ask.hints).await
+    commit(app, ctx, &volume, &volume_type, &ask.source, ask.metadata, &ask.hints).await
 }
 
 async fn commit(
@@ -74,10 +95,12 @@ async fn commit(
     ctx: &RequestContext,
     volume: &NewVolume,
     volume_type: &VolumeType,
+    source: &Source,
     mut metadata: Vec<(String, String)>,
     hints: &serde_json::Value,
 ) -> Result<Volume> {
     let mut tx = app.store.begin().await?;
+    source.hold(&mut tx).await?;
     // its name now, and until this transaction ends: a rename moves the figures to another name
     let Some(type_name) = tx.volume_type_name_kept(&volume.volume_type_id).await? else {
         return Err(refusal::type_not_found_by_name(&volume_type.row.name));

@@ -10,22 +10,45 @@ use crate::{
     app::App,
     clock,
     context::RequestContext,
-    domain::volume::{DELETE_FROM, VolumeStatus, either},
+    domain::{
+        snapshot::{CASCADE_FROM, SnapshotStatus},
+        volume::{DELETE_FROM, VolumeStatus, either},
+    },
     error::{Error, Result},
     policy::Target,
-    service::refusal,
-    store::sql::volumes::VolumeRow,
+    service::{refusal, snapshot::delete::at_once_or_by_job},
+    store::{
+        Tx,
+        sql::{
+            snapshots::{CopySource, SnapshotRow},
+            volumes::VolumeRow,
+        },
+    },
 };
 
-/// `force` is the query parameter of 3.23: any status but attached, for whoever policy permits.
+/// `force` is the query parameter of 3.23: any status but attached, for whoever policy permits. `cascade` takes its snapshots
+/// along.
 ///
 /// # Errors
 /// 400 when the state does not allow it, 403, 404.
-pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool) -> Result<()> {
+pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool, cascade: bool) -> Result<()> {
     let volume = super::load_row_for(app, ctx, id, "volume:delete").await?;
     if force {
         app.policy.check(ctx, "volume:force_delete", &Target::project(&volume.project_id))?;
     }
+    begin(app, ctx, id, force, cascade).await
+}
+
+/// `os-force_delete`.
+///
+/// # Errors
+/// 400 when it is attached, has snapshots or is being copied, 403, 404.
+pub async fn force_delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()> {
+    super::load_row_for(app, ctx, id, "volume_extension:volume_admin_actions:force_delete").await?;
+    begin(app, ctx, id, true, false).await
+}
+
+async fn begin(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool, cascade: bool) -> Result<()> {
     let mut tx = app.store.begin().await?;
     // held from here on: nobody attaches it between the look at its attachments and the change
     let Some(volume) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
@@ -35,15 +58,43 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool)
         destroy::after_removal(&mut tx, &volume, &ctx.request_id).await?;
         return Ok(tx.commit().await?);
     }
+    if let Some(copy) = tx.being_copied(CopySource::Volume, id).await? {
+        return Err(refusal::invalid_volume(format!("Volume {id} is being copied to volume {copy}; delete it when that has ended.")));
+    }
+    let snapshots = snapshots_to_go(&mut tx, id, cascade).await?;
     if !tx.volume_begin_delete(id, force, clock::now()).await? {
         let attached = !tx.attachments_of(id).await?.is_empty();
         tx.rollback().await?;
         return refusal_of(&volume, attached, force);
     }
     destroy::event(&mut tx, "volume.delete.start", &going, &ctx.request_id).await?;
+    for snapshot in &snapshots {
+        if tx.snapshot_begin_delete(&snapshot.id, true, clock::now()).await? {
+            at_once_or_by_job(app, ctx, &mut tx, snapshot).await?;
+        }
+    }
+    // its turn comes after its snapshots': their jobs have the same order key
     let job = super::create::job(app, ctx, id, volume.backend(), "volume.delete", json!({}));
     tx.enqueue(&app.jobs, job).await?;
     Ok(tx.commit().await?)
+}
+
+/// The snapshots that go with the volume. Without `cascade` there must be none; with it, none in motion or being copied.
+async fn snapshots_to_go(tx: &mut Tx, id: &str, cascade: bool) -> Result<Vec<SnapshotRow>> {
+    let snapshots = tx.snapshots_of(id).await?;
+    let idle = |s: &SnapshotRow| SnapshotStatus::parse(&s.status).is_some_and(|status| CASCADE_FROM.contains(&status));
+    if !snapshots.is_empty() && (!cascade || !snapshots.iter().all(idle)) {
+        let which = if cascade { "snapshots that are in use" } else { "snapshots" };
+        return Err(refusal::invalid_volume(format!("Volume {id} has {} {which}; delete them first.", snapshots.len())));
+    }
+    for snapshot in &snapshots {
+        // held, so that no copy of it begins between this look and its end
+        tx.snapshot_locked(&snapshot.id).await?;
+        if let Some(copy) = tx.being_copied(CopySource::Snapshot, &snapshot.id).await? {
+            return Err(refusal::invalid_volume(format!("Snapshot {} of volume {id} is being copied to volume {copy}.", snapshot.id)));
+        }
+    }
+    Ok(snapshots)
 }
 
 /// Why the conditional change did not happen, from what was found.

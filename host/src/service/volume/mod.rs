@@ -1,11 +1,19 @@
 //! Volumes.
 
+pub mod bootable;
 pub mod create;
 pub mod delete;
 pub mod destroy;
+pub mod extend;
 pub mod follow;
 pub mod list;
+pub mod readonly;
+pub mod reset;
+pub mod retype;
+pub mod revert;
+pub mod room;
 pub mod show;
+pub mod source;
 pub mod summary;
 pub mod update;
 

@@ -7,6 +7,7 @@ use crate::store::{Store, StoreResult, on_read};
 pub struct BackendUses {
     pub volumes: i64,
     pub attachments: i64,
+    pub snapshots: i64,
     pub pools: Vec<PoolUse>,
 }
 
@@ -34,6 +35,8 @@ impl Store {
         let rows: Vec<(Option<String>, i64, i64)> = on_read!(self, p => sqlx::query_as(sql).bind(host).fetch_all(p).await?);
         let sql = "SELECT COUNT(*) FROM attachments a JOIN volumes v ON v.id = a.volume_id WHERE v.backend = $1";
         let (attachments,): (i64,) = on_read!(self, p => sqlx::query_as(sql).bind(host).fetch_one(p).await?);
+        let sql = "SELECT COUNT(*) FROM snapshots s JOIN volumes v ON v.id = s.volume_id WHERE s.backed AND v.backend = $1";
+        let (snapshots,): (i64,) = on_read!(self, p => sqlx::query_as(sql).bind(host).fetch_one(p).await?);
         let volumes = rows.iter().map(|(_, n, _)| n).sum();
         let pools = rows
             .into_iter()
@@ -42,6 +45,6 @@ impl Store {
                 Some(PoolUse { name, volumes, multiattach })
             })
             .collect();
-        Ok(BackendUses { volumes, attachments, pools })
+        Ok(BackendUses { volumes, attachments, snapshots, pools })
     }
 }

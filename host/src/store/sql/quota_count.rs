@@ -14,24 +14,37 @@ pub struct Counted {
 
 /// Resources that [`Tx::count_quota`] counts; figures of others are not compared.
 pub fn is_counted(resource: &str) -> bool {
-    ["volumes", "gigabytes"].iter().any(|r| resource == *r || resource.strip_prefix(r).is_some_and(|rest| rest.starts_with('_')))
+    ["volumes", "gigabytes", "snapshots"]
+        .iter()
+        .any(|r| resource == *r || resource.strip_prefix(r).is_some_and(|rest| rest.starts_with('_')))
 }
 
 impl Tx {
-    /// Every figure of the block API, from its rows. Read it after [`Tx::lock_quota`] in the same transaction.
+    /// Every figure of the block API, from its rows. Read it after [`Tx::lock_quota`] in the same transaction. A volume that
+    /// is being extended counts with its new size, one that is being retyped counts for both types.
     pub async fn count_quota(&mut self) -> StoreResult<Vec<Counted>> {
-        const SQL: &str = "\
-            SELECT project_id, '' AS user_id, '' AS type_id, 'volumes' AS resource, CAST(COUNT(*) AS BIGINT) AS amount \
-              FROM volumes WHERE consumes_quota GROUP BY project_id \
-            UNION ALL \
-            SELECT project_id, '', '', 'gigabytes', CAST(SUM(size_gib) AS BIGINT) FROM volumes WHERE consumes_quota GROUP BY project_id \
-            UNION ALL \
-            SELECT v.project_id, '', '', 'volumes_' || t.name, CAST(COUNT(*) AS BIGINT) \
-              FROM volumes v JOIN volume_types t ON t.id = v.volume_type_id WHERE v.consumes_quota GROUP BY v.project_id, t.name \
-            UNION ALL \
-            SELECT v.project_id, '', '', 'gigabytes_' || t.name, CAST(SUM(v.size_gib) AS BIGINT) \
-              FROM volumes v JOIN volume_types t ON t.id = v.volume_type_id WHERE v.consumes_quota GROUP BY v.project_id, t.name";
-        Ok(on_tx!(self, c => sqlx::query_as(SQL).fetch_all(c).await?))
+        // both tables as (project, type, volumes, snapshots, GiB)
+        const ROWS: &str = "\
+            WITH held AS ( \
+              SELECT v.project_id, v.volume_type_id AS type_id, 1 AS volumes, 0 AS snapshots, COALESCE(v.extend_to, v.size_gib) AS gib, TRUE AS own \
+                FROM volumes v WHERE v.consumes_quota \
+              UNION ALL SELECT v.project_id, v.retype_to, 1, 0, COALESCE(v.extend_to, v.size_gib), FALSE \
+                FROM volumes v WHERE v.consumes_quota AND v.retype_to IS NOT NULL \
+              UNION ALL SELECT s.project_id, v.volume_type_id, 0, 1, s.quota_gib, TRUE FROM snapshots s JOIN volumes v ON v.id = s.volume_id \
+              UNION ALL SELECT s.project_id, v.retype_to, 0, 1, s.quota_gib, FALSE \
+                FROM snapshots s JOIN volumes v ON v.id = s.volume_id WHERE v.retype_to IS NOT NULL \
+            ), counted AS ( \
+              SELECT h.project_id, '' AS suffix, SUM(h.volumes) AS volumes, SUM(h.snapshots) AS snapshots, SUM(h.gib) AS gib \
+                FROM held h WHERE h.own GROUP BY h.project_id \
+              UNION ALL SELECT h.project_id, '_' || t.name, SUM(h.volumes), SUM(h.snapshots), SUM(h.gib) \
+                FROM held h JOIN volume_types t ON t.id = h.type_id GROUP BY h.project_id, t.name \
+            ) ";
+        const FIGURES: &str = "\
+            SELECT project_id, '' AS user_id, '' AS type_id, 'volumes' || suffix AS resource, CAST(volumes AS BIGINT) AS amount FROM counted \
+            UNION ALL SELECT project_id, '', '', 'snapshots' || suffix, CAST(snapshots AS BIGINT) FROM counted \
+            UNION ALL SELECT project_id, '', '', 'gigabytes' || suffix, CAST(gib AS BIGINT) FROM counted";
+        let sql = format!("{ROWS}{FIGURES}");
+        Ok(on_tx!(self, c => sqlx::query_as(sqlx::AssertSqlSafe(sql)).fetch_all(c).await?))
     }
 }
 
@@ -40,8 +53,8 @@ mod tests {
     use super::is_counted;
 
     #[test]
-    fn figures_of_volumes_are_counted_in_all_and_by_type() {
-        assert!(["volumes", "gigabytes", "volumes_gold", "gigabytes_gold"].iter().all(|r| is_counted(r)));
-        assert!(!["snapshots", "backups", "backup_gigabytes", "volumesque"].iter().any(|r| is_counted(r)));
+    fn figures_of_volumes_and_snapshots_are_counted_in_all_and_by_type() {
+        assert!(["volumes", "gigabytes", "snapshots", "volumes_gold", "gigabytes_gold", "snapshots_gold"].iter().all(|r| is_counted(r)));
+        assert!(!["backups", "backup_gigabytes", "volumesque"].iter().any(|r| is_counted(r)));
     }
 }

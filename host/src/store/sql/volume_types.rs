@@ -227,8 +227,7 @@ impl Tx {
     /// Removes a type that no volume has; false when it is gone or in use. The caller holds it ([`Self::volume_type_locked`]),
     /// so that no volume of it is on its way.
     pub async fn volume_type_remove(&mut self, id: &str) -> StoreResult<bool> {
-        let sql =
-            "DELETE FROM volume_types WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM volumes v WHERE v.volume_type_id = volume_types.id)";
+        let sql = "DELETE FROM volume_types WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM volumes v WHERE v.volume_type_id = volume_types.id OR v.retype_to = volume_types.id)";
         Ok(on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected()) == 1)
     }
 

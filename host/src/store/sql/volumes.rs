@@ -37,6 +37,16 @@ pub struct VolumeRow {
     pub service_uuid: Option<String>,
     pub backend_name: Option<String>,
     pub consumes_quota: bool,
+    /// What it was copied from; that may be gone by now.
+    pub snapshot_id: Option<String>,
+    pub source_volid: Option<String>,
+    /// What it goes back to when an extend or a retype has ended.
+    pub previous_status: Option<String>,
+    /// The size and the type it shall get; its project's quota counts them already.
+    pub extend_to: Option<i64>,
+    pub retype_to: Option<String>,
+    /// Attachments may only read. None: nobody ever said.
+    pub readonly: Option<bool>,
     pub created_at: Micros,
     pub updated_at: Option<Micros>,
 }
@@ -50,7 +60,7 @@ impl VolumeRow {
 
 pub(super) const SELECT: &str = "SELECT v.id, v.project_id, v.user_id, v.name, v.description, v.size_gib, v.status, v.attach_status, v.migration_status, \
      v.volume_type_id, t.name AS type_name, v.availability_zone, v.host, v.provider_id, v.provider_data, v.bootable, v.multiattach, v.shared_targets, \
-     v.service_uuid, v.backend_name, v.consumes_quota, v.created_at, v.updated_at FROM volumes v JOIN volume_types t ON t.id = v.volume_type_id";
+     v.service_uuid, v.backend_name, v.consumes_quota, v.snapshot_id, v.source_volid, v.previous_status, v.extend_to, v.retype_to, v.readonly, v.created_at, v.updated_at FROM volumes v JOIN volume_types t ON t.id = v.volume_type_id";
 
 /// A volume to be inserted; it starts as `creating` and has no host.
 #[derive(Debug, Clone)]
@@ -64,6 +74,10 @@ pub struct NewVolume {
     pub volume_type_id: String,
     pub availability_zone: String,
     pub multiattach: bool,
+    pub bootable: bool,
+    /// What it is to be copied from, if it is not made empty.
+    pub snapshot_id: Option<String>,
+    pub source_volid: Option<String>,
     pub created_at: Micros,
 }
 
@@ -107,11 +121,11 @@ impl Tx {
 
     pub async fn volume_insert(&mut self, v: &NewVolume) -> StoreResult<()> {
         let sql = "INSERT INTO volumes (id, project_id, user_id, name, description, size_gib, status, attach_status, volume_type_id, availability_zone, \
-                   bootable, multiattach, shared_targets, consumes_quota, created_at) \
-                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, FALSE, $11, TRUE, TRUE, $12)";
+                   bootable, multiattach, shared_targets, consumes_quota, created_at, snapshot_id, source_volid) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $13, $11, TRUE, TRUE, $12, $14, $15)";
         on_tx!(self, c => sqlx::query(sql).bind(&v.id).bind(&v.project_id).bind(&v.user_id).bind(&v.name).bind(&v.description).bind(v.size_gib)
             .bind(VolumeStatus::Creating.as_str()).bind(AttachStatus::Detached.as_str()).bind(&v.volume_type_id).bind(&v.availability_zone)
-            .bind(v.multiattach).bind(v.created_at).execute(c).await?.rows_affected());
+            .bind(v.multiattach).bind(v.created_at).bind(v.bootable).bind(&v.snapshot_id).bind(&v.source_volid).execute(c).await?.rows_affected());
         Ok(())
     }
 

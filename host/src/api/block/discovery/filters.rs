@@ -24,6 +24,7 @@ const FILTERS: &[(&str, &[&str])] = &[
             "consumes_quota",
         ],
     ),
+    ("snapshot", &["name", "status", "volume_id", "metadata", "availability_zone", "consumes_quota"]),
     ("attachment", &["volume_id", "status", "instance_id", "attach_status"]),
     ("message", &["resource_uuid", "resource_type", "event_id", "request_id", "message_level"]),
     ("pool", &["name", "volume_type"]),

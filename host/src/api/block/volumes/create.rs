@@ -15,7 +15,7 @@ use crate::{
     scheduler::Hints,
     service::{
         refusal,
-        volume::{self, create::CreateVolume},
+        volume::{self, create::CreateVolume, source::Source},
     },
 };
 
@@ -45,8 +45,10 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
     if req.ctx.microversion >= 53 {
         members.deny_unknown(&known)?;
     }
+    let source = source(&members)?;
     let ask = CreateVolume {
         size_gib: members.size("size")?,
+        source,
         name: first(members.bounded("name")?, members.bounded("display_name")?),
         description: first(members.bounded("description")?, members.bounded("display_description")?),
         volume_type: members.bounded("volume_type")?,
@@ -55,7 +57,7 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
         hints: hints(body.get(HINTS))?,
     };
     refuse_multiattach(&members)?;
-    refuse_sources(&req, &members, &known).await?;
+    refuse_sources(&members, &known)?;
     let made = volume::create::create(&req.app, &req.ctx, ask).await?;
     views::volume::one(&req, StatusCode::ACCEPTED, Surface::Changed, &made)
 }
@@ -97,15 +99,18 @@ fn refuse_multiattach(members: &Members<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Volumes are made empty. What is asked to be copied is refused, with what is missing named.
-async fn refuse_sources(req: &ApiRequest, members: &Members<'_>, known: &[&str]) -> Result<()> {
-    if let Some(id) = members.uuid("snapshot_id")? {
-        return Err(Error::not_found(format!("Snapshot {id} could not be found.")));
-    }
-    if let Some(id) = members.uuid("source_volid")? {
-        volume::load(&req.app, &req.ctx, id).await?;
-        return Err(not_offered("source_volid", "copying another volume"));
-    }
+/// What it is copied from, if it is not made empty.
+fn source(members: &Members<'_>) -> Result<Source> {
+    Ok(match (members.uuid("snapshot_id")?, members.uuid("source_volid")?) {
+        (None, None) => Source::Nothing,
+        (Some(id), None) => Source::Snapshot(id.to_owned()),
+        (None, Some(id)) => Source::Volume(id.to_owned()),
+        (Some(_), Some(_)) => return Err(refusal::invalid_input("May specify only one of snapshot_id and source_volid.")),
+    })
+}
+
+/// What else could be copied is refused, with what is missing named.
+fn refuse_sources(members: &Members<'_>, known: &[&str]) -> Result<()> {
     for (key, what) in [
         ("consistencygroup_id", "consistency groups"),
         ("group_id", "groups"),

@@ -7,10 +7,9 @@ use crate::{
 };
 
 pub async fn delete(req: ApiRequest) -> Result<Reply> {
-    // there are no snapshots that could go with it
-    flag(&req, "cascade")?;
+    let cascade = flag(&req, "cascade")?;
     let force = req.ctx.microversion >= 23 && flag(&req, "force")?;
-    volume::delete::delete(&req.app, &req.ctx, req.param("volume_id"), force).await?;
+    volume::delete::delete(&req.app, &req.ctx, req.param("volume_id"), force, cascade).await?;
     Ok(Reply::empty(StatusCode::ACCEPTED))
 }
 

@@ -15,7 +15,9 @@ use crate::{
 
 pub const ROUTES: &[Route] = &[
     Route::new(Api::Block, Verb::Post, "/volumes", "volume:create", 202, "Create a volume", handler!(create::create)).body(&[
-        ("volume.size", "integer", "GiB; needed as long as volumes are made empty"),
+        ("volume.size", "integer", "GiB; its source's when left out"),
+        ("volume.snapshot_id", "string", "a snapshot to copy"),
+        ("volume.source_volid", "string", "a volume to copy"),
         ("volume.name", "string", "at most 255 characters"),
         ("volume.description", "string", "at most 255 characters"),
         ("volume.volume_type", "string", "name or id; the default type when left out"),

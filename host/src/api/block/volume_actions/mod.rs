@@ -1,0 +1,92 @@
+//! `/volumes/{id}/action`: what does not attach.
+
+mod flags;
+mod force_delete;
+mod reset;
+mod work;
+
+use crate::{
+    api::route::{Api, Route, Verb},
+    handler,
+};
+
+const PATH: &str = "/volumes/{volume_id}/action";
+
+pub const ROUTES: &[Route] = &[
+    Route::new(
+        Api::Block,
+        Verb::Post,
+        PATH,
+        "volume:extend,volume:extend_attached_volume",
+        202,
+        "Make a volume larger; an attached one from 3.42",
+        handler!(work::extend),
+    )
+    .action("os-extend")
+    .body(&[("os-extend.new_size", "integer", "GiB, more than it has")]),
+    Route::new(
+        Api::Block,
+        Verb::Post,
+        PATH,
+        "volume:update_readonly_flag",
+        202,
+        "Say whether attachments may only read",
+        handler!(flags::readonly),
+    )
+    .action("os-update_readonly_flag")
+    .body(&[("os-update_readonly_flag.readonly", "boolean", "whether they may")]),
+    Route::new(Api::Block, Verb::Post, PATH, "volume:update", 200, "Say whether a server may boot from it", handler!(flags::bootable))
+        .action("os-set_bootable")
+        .body(&[("os-set_bootable.bootable", "boolean", "whether it may")]),
+    Route::new(
+        Api::Block,
+        Verb::Post,
+        PATH,
+        "volume_extension:volume_admin_actions:reset_status",
+        202,
+        "Say what a volume's status is",
+        handler!(reset::reset_status),
+    )
+    .action("os-reset_status")
+    .body(&[
+        ("os-reset_status.status", "string", "any status but deleting, error_deleting and detaching"),
+        ("os-reset_status.attach_status", "string", "attached or detached"),
+        ("os-reset_status.migration_status", "string", "migrating, starting, completing, success, error or none"),
+    ]),
+    Route::new(
+        Api::Block,
+        Verb::Post,
+        PATH,
+        "volume_extension:volume_admin_actions:force_delete",
+        202,
+        "Delete a volume whatever its status",
+        handler!(force_delete::force_delete),
+    )
+    .action("os-force_delete"),
+    Route::new(
+        Api::Block,
+        Verb::Post,
+        PATH,
+        "volume:retype,volume:multiattach",
+        202,
+        "Give a volume another type where it is",
+        handler!(work::retype),
+    )
+    .action("os-retype")
+    .body(&[
+        ("os-retype.new_type", "string", "name or id"),
+        ("os-retype.migration_policy", "string", "never or on-demand; volumes are not copied to other pools either way"),
+    ]),
+    Route::new(
+        Api::Block,
+        Verb::Post,
+        PATH,
+        "volume:revert_to_snapshot",
+        202,
+        "Give a volume the content of its latest snapshot back",
+        handler!(work::revert),
+    )
+    .since(40)
+    .action("revert")
+    .body(&[("revert.snapshot_id", "string", "the latest snapshot, of the volume's size")]),
+];

@@ -1,0 +1,19 @@
+//! `os-reset_status` of a snapshot: an operator says what its status is.
+
+use crate::{app::App, clock, context::RequestContext, domain::snapshot::SnapshotStatus, error::Result, service::refusal};
+
+/// # Errors
+/// 403, 404.
+pub async fn reset(app: &App, ctx: &RequestContext, id: &str, status: SnapshotStatus) -> Result<()> {
+    let row = super::load_for(app, ctx, id, "volume_extension:snapshot_admin_actions:reset_status").await?.row;
+    tracing::warn!(snapshot_id = id, was = row.status, is = %status, "an operator gives a snapshot another status");
+    let mut tx = app.store.begin().await?;
+    super::destroy::event(&mut tx, "snapshots.reset_status.start", &row, &ctx.request_id).await?;
+    if !tx.snapshot_tell(id, status, None, clock::now()).await? {
+        return Err(refusal::snapshot_not_found(id));
+    }
+    if let Some(now) = tx.snapshot(id).await? {
+        super::destroy::event(&mut tx, "snapshots.reset_status.end", &now, &ctx.request_id).await?;
+    }
+    Ok(tx.commit().await?)
+}

@@ -1,0 +1,51 @@
+//! `os-reset_status` of a volume: an operator says what it is. What belongs to a job that would not be there is refused.
+
+use crate::{
+    app::App,
+    clock,
+    context::RequestContext,
+    domain::volume::{AttachStatus, NEVER_TOLD, VolumeStatus},
+    error::{Error, Result},
+    service::{attachment::delete::remove, refusal},
+};
+
+/// What it shall be; none is left as it is.
+#[derive(Debug, Clone, Default)]
+pub struct ResetVolume {
+    pub status: Option<VolumeStatus>,
+    pub attach_status: Option<AttachStatus>,
+    /// The inner none is null.
+    pub migration_status: Option<Option<String>>,
+}
+
+/// # Errors
+/// 400 for `deleting`, `error_deleting`, `detaching`, and for `in-use` without attachments, 403, 404.
+pub async fn reset(app: &App, ctx: &RequestContext, id: &str, ask: ResetVolume) -> Result<()> {
+    let found = super::load_for(app, ctx, id, "volume_extension:volume_admin_actions:reset_status").await?.row;
+    if let Some(status) = ask.status.filter(|s| NEVER_TOLD.contains(s)) {
+        return Err(Error::invalid(format!("Cannot reset-state to {status}.")));
+    }
+    let mut tx = app.store.begin().await?;
+    let Some(row) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+    let attachments = tx.attachments_of(id).await?;
+    if ask.status == Some(VolumeStatus::InUse) && attachments.is_empty() {
+        return Err(Error::invalid("Cannot reset-state to in-use because volume does not have any attachments."));
+    }
+    if ask.attach_status == Some(AttachStatus::Detached) {
+        // what a job has in hand, or a back end still exports, goes by its own way
+        if let Some(held) = attachments.iter().find(|a| a.work.is_some() || a.connection_info.is_some()) {
+            return Err(Error::invalid(format!("Cannot reset attach status: delete attachment {} first.", held.id)));
+        }
+        for attachment in &attachments {
+            remove(&mut tx, attachment, None, &ctx.request_id).await?;
+        }
+    }
+    tracing::warn!(volume_id = id, was = row.status, ask = ?ask, "an operator gives a volume another status");
+    super::destroy::event(&mut tx, "volumes.reset_status.start", &found, &ctx.request_id).await?;
+    let migration = ask.migration_status.as_ref().map(Option::as_deref);
+    tx.volume_tell(id, ask.status, ask.attach_status, migration, clock::now()).await?;
+    if let Some(now) = tx.volume(id).await? {
+        super::destroy::event(&mut tx, "volumes.reset_status.end", &now, &ctx.request_id).await?;
+    }
+    Ok(tx.commit().await?)
+}

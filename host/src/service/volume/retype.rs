@@ -1,0 +1,125 @@
+//! `os-retype`: another type, in place. Whether the volume's pool satisfies the new type is known at once; whether the
+//! driver can change the volume without copying it, the job finds out. The new type counts in the quota from the moment
+//! the request is accepted, the old one until it has ended.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::{
+    app::App,
+    clock,
+    context::RequestContext,
+    domain::{
+        volume::{RETYPE_FROM, VolumeStatus},
+        volume_type,
+    },
+    error::{Error, Result},
+    policy::Target,
+    quota::QuotaDelta,
+    scheduler::{self, BackendKind, NoValidBackend, Operation, PlacementRequest},
+    service::{
+        refusal,
+        volume::{destroy::event, room},
+        volume_type::usable,
+    },
+    store::{Tx, sql::volumes::VolumeRow},
+};
+
+/// What may be done when the driver cannot change the volume where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Migration {
+    Never,
+    OnDemand,
+}
+
+/// # Errors
+/// 400 when state, type or pool do not allow it, 403, 404 (the type, too), 413 (quota).
+pub async fn retype(app: &Arc<App>, ctx: &RequestContext, id: &str, new_type: &str, migration: Migration) -> Result<()> {
+    let found = super::load_for(app, ctx, id, "volume:retype").await?.row;
+    let to = usable(app, ctx, Some(new_type)).await?;
+    let multiattach = volume_type::is_multiattach(to.specs());
+    if multiattach && !found.multiattach {
+        app.policy.check(ctx, "volume:multiattach", &Target::project(&found.project_id))?;
+    }
+    let mut tx = app.store.begin().await?;
+    let Some(volume) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+    decide(&volume, &to.row.id, multiattach)?;
+    let request = PlacementRequest {
+        extra_specs: to.specs.iter().cloned().collect(),
+        only_pool: volume.host.clone(),
+        operation: Operation::Snapshot,
+        service: BackendKind::Block,
+        options: room::options(app),
+        ..PlacementRequest::default()
+    };
+    if let Err(none) = pool_suits(&mut tx, &request).await? {
+        let what = match migration {
+            Migration::Never => "the migration policy is never",
+            Migration::OnDemand => "this service does not copy volumes to other pools",
+        };
+        let why = room::reason(&request, &none);
+        return Err(refusal::invalid_volume(format!("Retype requires migration, but {what}. {why}")));
+    }
+    let (snapshots, snapshot_gib) = tx.snapshots_in_quota(id).await?;
+    let held = Held { volume: &volume, snapshots, snapshot_gib };
+    let Some(type_name) = tx.volume_type_name_kept(&to.row.id).await? else { return Err(refusal::type_not_found(&to.row.id)) };
+    tx.quota_change(&held.quota(&type_name, 1)).await.map_err(refusal::over_quota)?;
+    if !tx.volume_begin_retype(id, RETYPE_FROM, &to.row.id, clock::now()).await? {
+        return Err(wrong_state(&volume));
+    }
+    let job = super::create::job(app, ctx, id, volume.backend(), "volume.retype", json!({ "to": to.row.id }));
+    tx.enqueue(&app.jobs, job).await?;
+    event(&mut tx, "volume.retype.start", &volume, &ctx.request_id).await?;
+    Ok(tx.commit().await?)
+}
+
+fn decide(volume: &VolumeRow, to: &str, multiattach: bool) -> Result<()> {
+    if VolumeStatus::parse(&volume.status).is_none_or(|s| !RETYPE_FROM.contains(&s)) || volume.host.is_none() || volume.volume_type_id == to
+    {
+        return Err(wrong_state(volume));
+    }
+    if volume.multiattach != multiattach && volume.status != VolumeStatus::Available.as_str() {
+        return Err(refusal::invalid_input(format!(
+            "Invalid volume_type passed: retypes affecting multiattach are only allowed on available volumes, the specified volume however \
+             currently has a status of: {}.",
+            volume.status
+        )));
+    }
+    Ok(())
+}
+
+fn wrong_state(volume: &VolumeRow) -> Error {
+    refusal::invalid_volume(format!(
+        "Retype needs volume to be in available or in-use state, not be part of an active migration or a group, and requested type has to be \
+         different than the one from the volume. Its status is {}.",
+        volume.status
+    ))
+}
+
+/// Whether the volume's own pool has what the new type asks.
+async fn pool_suits(tx: &mut Tx, request: &PlacementRequest) -> Result<Result<(), NoValidBackend>> {
+    let pools = tx.placement_pools(BackendKind::Block).await?;
+    let cx = scheduler::filters::Context { request, same: &[], different: &[], now: clock::now() };
+    let (left, rejections, limit) = scheduler::decide(pools, &cx);
+    Ok(if left.is_empty() { Err(NoValidBackend { limit, rejections, awaits_reports: false }) } else { Ok(()) })
+}
+
+/// A volume and its snapshots, as a type's figures count them.
+pub struct Held<'a> {
+    pub volume: &'a VolumeRow,
+    pub snapshots: i64,
+    pub snapshot_gib: i64,
+}
+
+impl Held<'_> {
+    /// What they count under the type of this name; `sign` is 1 or -1.
+    pub fn quota(&self, type_name: &str, sign: i64) -> Vec<QuotaDelta> {
+        let project = &self.volume.project_id;
+        vec![
+            QuotaDelta::project(project, format!("volumes_{type_name}"), sign),
+            QuotaDelta::project(project, format!("snapshots_{type_name}"), sign * self.snapshots),
+            QuotaDelta::project(project, format!("gigabytes_{type_name}"), sign * (self.volume.size_gib + self.snapshot_gib)),
+        ]
+    }
+}

@@ -1,0 +1,50 @@
+//! `revert` (3.40): the volume gets the content of its latest snapshot back.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::{
+    app::App,
+    clock,
+    context::RequestContext,
+    domain::{snapshot::SnapshotStatus, volume::VolumeStatus},
+    error::{Error, Result},
+    service::{refusal, volume::destroy::event},
+    store::sql::{snapshots::SnapshotRow, volumes::VolumeRow},
+};
+
+/// # Errors
+/// 400 when it is not the latest snapshot or has another size, 403, 404, 409 when the state of either does not allow it.
+pub async fn revert(app: &Arc<App>, ctx: &RequestContext, id: &str, snapshot_id: &str) -> Result<()> {
+    super::load_for(app, ctx, id, "volume:revert_to_snapshot").await?;
+    let mut tx = app.store.begin().await?;
+    let Some(volume) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+    let snapshots = tx.snapshots_of(id).await?;
+    decide(&volume, snapshots.first(), snapshot_id)?;
+    let now = clock::now();
+    if !tx.volume_status(id, &[VolumeStatus::Available], VolumeStatus::Reverting, now).await? {
+        return Err(Error::conflict(format!("Can't revert volume {id}. Its status must be available, it is {}.", volume.status)));
+    }
+    if !tx.snapshot_status(snapshot_id, &[SnapshotStatus::Available], SnapshotStatus::Restoring, now).await? {
+        return Err(Error::conflict(format!("Can't revert to snapshot {snapshot_id}. Its status must be available.")));
+    }
+    let job = super::create::job(app, ctx, id, volume.backend(), "volume.revert", json!({ "snapshot_id": snapshot_id }));
+    tx.enqueue(&app.jobs, job).await?;
+    event(&mut tx, "volume.revert.start", &volume, &ctx.request_id).await?;
+    Ok(tx.commit().await?)
+}
+
+fn decide(volume: &VolumeRow, latest: Option<&SnapshotRow>, asked: &str) -> Result<()> {
+    let Some(latest) = latest else { return Err(Error::invalid(format!("Volume {} doesn't have any snapshots.", volume.id))) };
+    if latest.id != asked {
+        return Err(Error::invalid(format!("Specified snapshot {asked:.64} is not the latest one of volume {}.", volume.id)));
+    }
+    if latest.size_gib != volume.size_gib {
+        return Err(Error::invalid(format!(
+            "Can't revert volume {} to its latest snapshot {}. The volume size must be equal to the snapshot size.",
+            volume.id, latest.id
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! What a new volume is copied from: a snapshot or another volume. The copy is made on the pool of its source.
+
+use crate::{
+    app::App,
+    context::RequestContext,
+    domain::{
+        snapshot::SnapshotStatus,
+        volume::{COPY_FROM, VolumeStatus, either},
+    },
+    error::Result,
+    service::{refusal, snapshot, volume},
+    store::{Tx, sql::volume_types::VolumeType},
+};
+
+/// What a new volume is made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Source {
+    #[default]
+    Nothing,
+    Snapshot(String),
+    Volume(String),
+}
+
+/// What the source says of its copy.
+#[derive(Debug, Clone)]
+pub struct Original {
+    pub size_gib: i64,
+    pub volume_type: VolumeType,
+    pub availability_zone: String,
+    pub bootable: bool,
+}
+
+impl Original {
+    /// The copy's zone: its source's, and no other may be asked for.
+    pub fn zone(&self, asked: Option<&str>) -> Result<String> {
+        match asked.filter(|z| !z.is_empty() && *z != self.availability_zone) {
+            Some(_) => Err(refusal::invalid_input("Volume must be in the same availability zone as the snapshot/source volume")),
+            None => Ok(self.availability_zone.clone()),
+        }
+    }
+}
+
+impl Source {
+    pub fn snapshot_id(&self) -> Option<String> {
+        if let Self::Snapshot(id) = self { Some(id.clone()) } else { None }
+    }
+    pub fn source_volid(&self) -> Option<String> {
+        if let Self::Volume(id) = self { Some(id.clone()) } else { None }
+    }
+
+    /// What the source says, if the caller may know of it.
+    ///
+    /// # Errors
+    /// 404.
+    pub async fn original(&self, app: &App, ctx: &RequestContext) -> Result<Option<Original>> {
+        let (volume, size_gib) = match self {
+            Self::Nothing => return Ok(None),
+            Self::Snapshot(id) => {
+                let row = snapshot::load(app, ctx, id).await?.row;
+                let volume = app.store.volume(&row.volume_id).await?.ok_or_else(|| refusal::snapshot_not_found(id))?;
+                (volume, row.size_gib)
+            }
+            Self::Volume(id) => {
+                let volume = volume::load(app, ctx, id).await?.row;
+                let size_gib = volume.size_gib;
+                (volume, size_gib)
+            }
+        };
+        let volume_type = app.store.volume_type(&volume.volume_type_id).await?;
+        Ok(Some(Original {
+            size_gib,
+            volume_type: volume_type.ok_or_else(|| refusal::type_not_found(&volume.volume_type_id))?,
+            availability_zone: volume.availability_zone,
+            bootable: volume.bootable,
+        }))
+    }
+
+    /// Refuses a size below the source's.
+    pub fn check_size(&self, size_gib: i64, original: &Original) -> Result<()> {
+        let (kind, least) = (if matches!(self, Self::Snapshot(_)) { "snapshot" } else { "volume" }, original.size_gib);
+        if size_gib < least {
+            return Err(refusal::invalid_input(format!(
+                "Volume size {size_gib}GB cannot be smaller than the {kind} size {least}GB. They must be >= original {kind} size."
+            )));
+        }
+        Ok(())
+    }
+
+    /// Holds the source until the transaction ends, so that it cannot go before the copy's row is there to keep it.
+    ///
+    /// # Errors
+    /// 400 when its state does not allow a copy, 404.
+    pub async fn hold(&self, tx: &mut Tx) -> Result<()> {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Snapshot(id) => {
+                let Some(row) = tx.snapshot_locked(id).await? else { return Err(refusal::snapshot_not_found(id)) };
+                if row.status != SnapshotStatus::Available.as_str() {
+                    return Err(refusal::invalid_snapshot(format!(
+                        "Originating snapshot status must be one of 'available' values; snapshot {id} is {}.",
+                        row.status
+                    )));
+                }
+                Ok(())
+            }
+            Self::Volume(id) => {
+                let Some(row) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+                if VolumeStatus::parse(&row.status).is_none_or(|s| !COPY_FROM.contains(&s)) || row.host.is_none() {
+                    return Err(refusal::invalid_volume(format!(
+                        "Originating volume status must be {}; volume {id} is {}.",
+                        either(COPY_FROM),
+                        row.status
+                    )));
+                }
+                Ok(())
+            }
+        }
+    }
+}

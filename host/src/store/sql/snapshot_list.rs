@@ -1,0 +1,168 @@
+//! Lists of snapshots: filters in SQL, keyset pages, and the metadata of a whole page in one query.
+
+use std::collections::HashMap;
+
+use super::snapshots::{SELECT, SnapshotRow};
+use crate::{
+    domain::text_enum,
+    store::{
+        Store, StoreResult,
+        bind::{Sql, Value, bind_values},
+        keyset::{self, Order},
+        on_read,
+    },
+};
+
+text_enum! {
+    /// What snapshots can be sorted by.
+    pub enum SnapshotSort {
+        Id = "id",
+        CreatedAt = "created_at",
+        UpdatedAt = "updated_at",
+        Name = "name",
+        Description = "description",
+        Size = "volume_size",
+        Status = "status",
+        Progress = "progress",
+        VolumeId = "volume_id",
+        ProjectId = "project_id",
+        UserId = "user_id",
+    }
+}
+
+impl SnapshotSort {
+    /// Its SQL: a null sorts as the lowest value.
+    pub const fn column(self) -> &'static str {
+        match self {
+            Self::Id => "s.id",
+            Self::CreatedAt => "s.created_at",
+            Self::UpdatedAt => "COALESCE(s.updated_at, 0)",
+            Self::Name => "COALESCE(s.name, '')",
+            Self::Description => "COALESCE(s.description, '')",
+            Self::Size => "s.size_gib",
+            Self::Status => "s.status",
+            Self::Progress => "s.progress",
+            Self::VolumeId => "s.volume_id",
+            Self::ProjectId => "s.project_id",
+            Self::UserId => "s.user_id",
+        }
+    }
+    /// The key of a column that [`Self::column`] gave.
+    pub fn of_column(column: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|k| k.column() == column)
+    }
+    /// The value of this key in a row.
+    pub fn value(self, s: &SnapshotRow) -> Value {
+        let text = |t: &Option<String>| Value::from(t.clone().unwrap_or_default());
+        match self {
+            Self::Id => Value::from(s.id.as_str()),
+            Self::CreatedAt => Value::from(s.created_at),
+            Self::UpdatedAt => Value::from(s.updated_at.unwrap_or(0)),
+            Self::Name => text(&s.name),
+            Self::Description => text(&s.description),
+            Self::Size => Value::from(s.size_gib),
+            Self::Status => Value::from(s.status.as_str()),
+            Self::Progress => Value::from(s.progress.as_str()),
+            Self::VolumeId => Value::from(s.volume_id.as_str()),
+            Self::ProjectId => Value::from(s.project_id.as_str()),
+            Self::UserId => Value::from(s.user_id.as_str()),
+        }
+    }
+}
+
+/// One condition of a list. Column names come from tables of ours, never from the client.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SnapshotFilter {
+    Project(String),
+    /// A column of the snapshot.
+    Equals(&'static str, Value),
+    /// A column of its volume.
+    OfVolume(&'static str, Value),
+    Metadata(String, String),
+    /// Nothing matches.
+    Never,
+}
+
+/// A list to be read.
+#[derive(Debug, Clone, Default)]
+pub struct SnapshotQuery {
+    pub filters: Vec<SnapshotFilter>,
+    /// Columns of [`SnapshotSort`], the id last.
+    pub order: Vec<Order>,
+    /// The marker's values in that order.
+    pub after: Option<Vec<Value>>,
+    pub limit: i64,
+    pub offset: i64,
+}
+
+/// A snapshot with all that a view shows.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    pub row: SnapshotRow,
+    pub metadata: Vec<(String, String)>,
+}
+
+impl Store {
+    /// A page of snapshots.
+    pub async fn snapshots(&self, query: &SnapshotQuery) -> StoreResult<Vec<Snapshot>> {
+        let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
+        push_filters(&mut sql, &query.filters);
+        if let Some(after) = &query.after {
+            sql.push(" AND ");
+            keyset::push_after(&mut sql, &query.order, after);
+        }
+        keyset::push_order(&mut sql, &query.order);
+        sql.push(" LIMIT ").bind(query.limit).push(" OFFSET ").bind(query.offset);
+        let Sql { text, values } = sql;
+        let rows: Vec<SnapshotRow> =
+            on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        self.snapshots_completed(rows).await
+    }
+
+    /// How many snapshots match.
+    pub async fn snapshot_count(&self, filters: &[SnapshotFilter]) -> StoreResult<i64> {
+        let mut sql = Sql::new("SELECT COUNT(*) FROM snapshots s JOIN volumes v ON v.id = s.volume_id WHERE TRUE");
+        push_filters(&mut sql, filters);
+        let Sql { text, values } = sql;
+        let (count,): (i64,) = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_one(p).await?);
+        Ok(count)
+    }
+
+    /// One snapshot with all that a view shows.
+    pub async fn snapshot_complete(&self, id: &str) -> StoreResult<Option<Snapshot>> {
+        let Some(row) = self.snapshot(id).await? else { return Ok(None) };
+        Ok(self.snapshots_completed(vec![row]).await?.pop())
+    }
+
+    async fn snapshots_completed(&self, rows: Vec<SnapshotRow>) -> StoreResult<Vec<Snapshot>> {
+        let mut metadata: HashMap<String, Vec<(String, String)>> = HashMap::new();
+        if !rows.is_empty() {
+            let mut sql = Sql::new("SELECT snapshot_id, key, value FROM snapshot_metadata WHERE snapshot_id IN ");
+            sql.bind_list(rows.iter().map(|r| r.id.as_str())).push(" ORDER BY snapshot_id, key");
+            let Sql { text, values } = sql;
+            let pairs: Vec<(String, String, String)> =
+                on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+            for (id, key, value) in pairs {
+                metadata.entry(id).or_default().push((key, value));
+            }
+        }
+        Ok(rows.into_iter().map(|row| Snapshot { metadata: metadata.remove(&row.id).unwrap_or_default(), row }).collect())
+    }
+}
+
+fn push_filters(sql: &mut Sql, filters: &[SnapshotFilter]) {
+    for filter in filters {
+        match filter {
+            SnapshotFilter::Project(id) => sql.push(" AND s.project_id = ").bind(id.as_str()),
+            SnapshotFilter::Equals(column, value) => sql.push(" AND s.").push(column).push(" = ").bind(value.clone()),
+            SnapshotFilter::OfVolume(column, value) => sql.push(" AND v.").push(column).push(" = ").bind(value.clone()),
+            SnapshotFilter::Metadata(key, value) => sql
+                .push(" AND EXISTS (SELECT 1 FROM snapshot_metadata m WHERE m.snapshot_id = s.id AND m.key = ")
+                .bind(key.as_str())
+                .push(" AND m.value = ")
+                .bind(value.as_str())
+                .push(")"),
+            SnapshotFilter::Never => sql.push(" AND 1 = 0"),
+        };
+    }
+}
