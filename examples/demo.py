@@ -191,6 +191,30 @@ class Demo:
             self.cinder("attachment-complete", attachment)
         check(self.cinder_client.volumes.get(self.volume).status == "in-use", "the volume is not in-use")
 
+    def copies(self):
+        """openstack and cinder: snapshot, copies of snapshot and volume, a larger size, back to the snapshot"""
+        source = self.openstack("volume", "create", "--size", "1", "source")["id"]
+        self.wait(source, "available")
+        taken = self.openstack("volume", "snapshot", "create", "--volume", "source", "taken")["id"]
+        self.wait_for(self.cinder_client.volume_snapshots, taken, "available")
+        listed = self.openstack("volume", "snapshot", "list")
+        check([s["ID"] for s in listed] == [taken], f"snapshots: {listed}")
+        for option, name in (("--snapshot", "from-snapshot"), ("--source", "from-volume")):
+            made = self.openstack("volume", "create", option, "taken" if option == "--snapshot" else "source", name)["id"]
+            self.wait(made, "available")
+        self.cinder("revert-to-snapshot", taken)
+        self.wait(source, "available")
+        self.wait_for(self.cinder_client.volume_snapshots, taken, "available")
+        self.openstack("volume", "set", "--size", "2", "source")
+        self.wait(source, "available")
+        check(self.cinder_client.volumes.get(source).size == 2, "the volume has its old size")
+        self.openstack("volume", "snapshot", "delete", "taken")
+        deadline = time.monotonic() + 60
+        while self.cinder_client.volume_snapshots.list():
+            check(time.monotonic() < deadline, "the snapshot is still there")
+            time.sleep(0.05)
+        self.openstack("volume", "delete", "source", "from-snapshot", "from-volume")
+
     def swap_driver(self):
         """swap the driver's file while calls run"""
         folder = os.path.join(self.service.state, "drivers")
@@ -356,6 +380,13 @@ class Demo:
             time.sleep(pause)
         return status
 
+    def wait_for(self, manager, one, status):
+        deadline = time.monotonic() + 60
+        while (now := manager.get(one).status) != status:
+            check(not now.startswith("error"), f"{one} is {now}")
+            check(time.monotonic() < deadline, f"{one} is still {now}")
+            time.sleep(0.05)
+
     def incarnation(self):
         for driver in self.service.get("/stowage/v1/drivers", self.token)["drivers"]:
             if driver["name"] == "memory":
@@ -401,7 +432,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     home = tempfile.mkdtemp(prefix="stowage-demo-")
     demo = Demo(home)
-    steps = [demo.start, demo.multi_attach_volume, demo.attach_twice, demo.swap_driver, demo.bad_driver, demo.slow_array, demo.kill_during_creates,
+    steps = [demo.start, demo.multi_attach_volume, demo.attach_twice, demo.copies, demo.swap_driver, demo.bad_driver, demo.slow_array, demo.kill_during_creates,
              demo.quota_check_and_start, demo.detach_and_delete, demo.quota_check_at_the_end, demo.nothing_is_left]
     begun, passed = time.monotonic(), 0
     try:

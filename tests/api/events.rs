@@ -14,6 +14,8 @@ use tracing_subscriber::{Layer, filter::filter_fn, layer::SubscriberExt, util::S
 use crate::{
     array::Fault,
     site::{Site, attach, connect, create, detach, reserve},
+    snapshots::snapshot,
+    volume_actions::act,
 };
 
 /// What the log sink was given: (resource, event type, payload).
@@ -115,6 +117,50 @@ async fn a_create_that_fails_is_told_as_an_error_and_its_delete_as_any_other() {
     member.delete(&format!("/volumes/{refused}")).await.expect(202);
     let expected = ["volume.create.start", "volume.create.error", "volume.delete.start", "volume.delete.end"];
     assert_eq!(until_told(&refused, "volume.delete.end").await, expected);
+}
+
+#[tokio::test]
+async fn a_snapshots_life_is_told_in_its_order() {
+    let site = start().await;
+    let member = site.member().await;
+    let volume = site.volume().await;
+    let id = snapshot(&member, &volume).await;
+    member.delete(&format!("/snapshots/{id}")).await.expect(202);
+    let expected = ["snapshot.create.start", "snapshot.create.end", "snapshot.delete.start", "snapshot.delete.end"];
+    assert_eq!(until_told(&id, "snapshot.delete.end").await, expected);
+    let of = |kind: &str, key: &str| payload(&id, kind)[key].clone();
+    assert_eq!((of("snapshot.create.start", "status"), of("snapshot.create.end", "status")), (json!("creating"), json!("available")));
+    assert_eq!((of("snapshot.create.end", "volume_id"), of("snapshot.delete.end", "volume_size")), (json!(volume), json!(1)));
+}
+
+#[tokio::test]
+async fn what_is_done_to_a_volume_where_it_lies_is_told() {
+    let site = start().await;
+    let member = site.member().await.at("3.40");
+    let body = json!({ "volume_type": { "name": "twin" } });
+    site.operator().await.post("/types", body).await.expect(200);
+    let volume = site.volume().await;
+    act(&member, &volume, "os-extend", json!({ "new_size": 2 })).await.expect(202);
+    member.volume_until(&volume, "available").await;
+    let latest = snapshot(&member, &volume).await;
+    act(&member, &volume, "revert", json!({ "snapshot_id": latest })).await.expect(202);
+    member.volume_until(&volume, "available").await;
+    act(&member, &volume, "os-retype", json!({ "new_type": "twin" })).await.expect(202);
+    let expected = [
+        "volume.create.start",
+        "volume.create.end",
+        "volume.resize.start",
+        "volume.resize.end",
+        "volume.revert.start",
+        "volume.revert.end",
+        "volume.retype.start",
+        "volume.retype",
+    ];
+    assert_eq!(until_told(&volume, "volume.retype").await, expected);
+    assert_eq!(
+        (payload(&volume, "volume.resize.start")["size"].clone(), payload(&volume, "volume.resize.end")["size"].clone()),
+        (json!(1), json!(2))
+    );
 }
 
 #[tokio::test]

@@ -8,4 +8,5 @@ mod kill;
 mod lost_answer;
 mod next_send;
 mod paused_worker;
+mod volume_work;
 mod world;

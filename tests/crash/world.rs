@@ -10,7 +10,9 @@ use stowage::{
 use support::{Client, Persona, Process, array::Array, persona::Personas, wait};
 
 /// States that a job owns. `attaching` is not one: the export stands, and the client has yet to say `os-complete`.
-const TRANSITIONAL: [&str; 6] = ["creating", "deleting", "detaching", "extending", "retyping", "maintenance"];
+const TRANSITIONAL: [&str; 7] = ["creating", "deleting", "detaching", "extending", "retyping", "reverting", "maintenance"];
+/// Likewise of snapshots.
+const SNAPSHOT_TRANSITIONAL: [&str; 3] = ["creating", "deleting", "restoring"];
 
 pub struct World {
     pub array: Array,
@@ -100,7 +102,23 @@ impl World {
             shown.iter().filter(|v| v["status"] != "error").map(|v| v["id"].as_str().unwrap().to_owned()).collect();
         let held: BTreeSet<String> = self.array.control.ids("volumes").await.unwrap().into_iter().collect();
         assert_eq!(alive, held, "left: volumes of the service, right: objects of the array");
+        assert_eq!(self.snapshots().await, self.held_snapshots().await, "left: snapshots of the service, right: objects of the array");
         assert_eq!(self.attached().await, self.connected().await, "left: attachments of the service, right: connections of the array");
+    }
+
+    /// `VOLUME.SNAPSHOT` of every snapshot.
+    async fn snapshots(&self) -> BTreeSet<String> {
+        let list = self.block(Persona::Member).get("/snapshots/detail").await.expect(200);
+        let list = list["snapshots"].as_array().unwrap();
+        for snapshot in list {
+            let status = snapshot["status"].as_str().unwrap();
+            assert!(!SNAPSHOT_TRANSITIONAL.contains(&status), "{} is still {status}", snapshot["id"]);
+        }
+        let id = |s: &Value| format!("{}.{}", s["volume_id"].as_str().unwrap(), s["id"].as_str().unwrap());
+        list.iter().filter(|s| s["status"] != "error").map(id).collect()
+    }
+    async fn held_snapshots(&self) -> BTreeSet<String> {
+        self.array.control.ids("snapshots").await.unwrap().into_iter().collect()
     }
 
     /// `VOLUME.HOST` of every attachment that has a connection.

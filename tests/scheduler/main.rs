@@ -10,6 +10,7 @@ mod placing;
 mod races;
 mod reports;
 mod shared_targets;
+mod snapshots;
 mod spec_match;
 mod spec_validate;
 mod stats;

@@ -46,6 +46,9 @@ fn new(id: &str) -> NewVolume {
         volume_type_id: "t".to_owned(),
         availability_zone: "nova".to_owned(),
         multiattach: false,
+        bootable: false,
+        snapshot_id: None,
+        source_volid: None,
         created_at: 1,
     }
 }
