@@ -105,8 +105,9 @@ async fn a_kill_during_extends_and_copies_ends_with_true_sizes() {
     }
     world.holds_true().await;
     // what the array holds is as large as the service says
+    let objects = world.array.control.objects().await.unwrap();
     for volume in world.shown().await {
-        let object = world.array.control.object("volumes", volume["id"].as_str().unwrap()).await.unwrap();
+        let object = &objects["volumes"][volume["id"].as_str().unwrap()];
         assert_eq!(json!(object.gib), volume["size"], "{volume}");
     }
 }

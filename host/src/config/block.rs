@@ -13,7 +13,7 @@ pub struct BlockConfig {
     pub backend_name_field: bool,
     /// Most rows a list returns, whatever `limit` asks, and how many without `limit`; 1 to 10000.
     pub osapi_max_limit: u32,
-    /// Snapshots do not count in their project's gigabytes.
+    /// Snapshots do not count in their project's gigabytes. One counts as it was accepted, whatever this says later.
     pub no_snapshot_gb_quota: bool,
 }
 

@@ -42,7 +42,7 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateSnapshot) -
     // validate
     check_metadata_count(ask.metadata.len())?;
     // authorise
-    let found = volume::load(app, ctx, &ask.volume_id).await?.row;
+    let found = volume::load_row(app, ctx, &ask.volume_id).await?;
     app.policy.check(ctx, "volume:create_snapshot", &Target::project(&found.project_id))?;
     let specs = room::specs(app, &found.volume_type_id).await?;
     // decide and commit: what is decided holds until the transaction ends

@@ -27,7 +27,7 @@ use crate::{
 /// # Errors
 /// 400 when its state does not allow it or the size is not larger, 403, 404, 413 (quota), 503 right after a start.
 pub async fn extend(app: &Arc<App>, ctx: &RequestContext, id: &str, to_gib: i64, online: bool) -> Result<()> {
-    let found = super::load(app, ctx, id).await?.row;
+    let found = super::load_row(app, ctx, id).await?;
     let in_use = online && found.status == VolumeStatus::InUse.as_str();
     let action = if in_use { "volume:extend_attached_volume" } else { "volume:extend" };
     app.policy.check(ctx, action, &Target { project_id: &found.project_id, user_id: &found.user_id, ..Target::default() })?;

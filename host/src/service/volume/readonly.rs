@@ -5,7 +5,7 @@ use crate::{app::App, clock, context::RequestContext, domain::volume::VolumeStat
 /// # Errors
 /// 400 unless the volume is available, 403, 404.
 pub async fn set(app: &App, ctx: &RequestContext, id: &str, readonly: bool) -> Result<()> {
-    super::load_for(app, ctx, id, "volume:update_readonly_flag").await?;
+    super::load_row_for(app, ctx, id, "volume:update_readonly_flag").await?;
     let mut tx = app.store.begin().await?;
     let Some(row) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
     if row.status != VolumeStatus::Available.as_str() {

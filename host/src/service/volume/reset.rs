@@ -21,7 +21,7 @@ pub struct ResetVolume {
 /// # Errors
 /// 400 for `deleting`, `error_deleting`, `detaching`, and for `in-use` without attachments, 403, 404.
 pub async fn reset(app: &App, ctx: &RequestContext, id: &str, ask: ResetVolume) -> Result<()> {
-    let found = super::load_for(app, ctx, id, "volume_extension:volume_admin_actions:reset_status").await?.row;
+    let found = super::load_row_for(app, ctx, id, "volume_extension:volume_admin_actions:reset_status").await?;
     if let Some(status) = ask.status.filter(|s| NEVER_TOLD.contains(s)) {
         return Err(Error::invalid(format!("Cannot reset-state to {status}.")));
     }

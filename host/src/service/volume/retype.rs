@@ -36,7 +36,7 @@ pub enum Migration {
 /// # Errors
 /// 400 when state, type or pool do not allow it, 403, 404 (the type, too), 413 (quota).
 pub async fn retype(app: &Arc<App>, ctx: &RequestContext, id: &str, new_type: &str, migration: Migration) -> Result<()> {
-    let found = super::load_for(app, ctx, id, "volume:retype").await?.row;
+    let found = super::load_row_for(app, ctx, id, "volume:retype").await?;
     let to = usable(app, ctx, Some(new_type)).await?;
     let multiattach = volume_type::is_multiattach(to.specs());
     if multiattach && !found.multiattach {

@@ -17,7 +17,7 @@ use crate::{
 /// # Errors
 /// 400 when it is not the latest snapshot or has another size, 403, 404, 409 when the state of either does not allow it.
 pub async fn revert(app: &Arc<App>, ctx: &RequestContext, id: &str, snapshot_id: &str) -> Result<()> {
-    super::load_for(app, ctx, id, "volume:revert_to_snapshot").await?;
+    super::load_row_for(app, ctx, id, "volume:revert_to_snapshot").await?;
     let mut tx = app.store.begin().await?;
     let Some(volume) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
     let snapshots = tx.snapshots_of(id).await?;

@@ -61,7 +61,7 @@ impl Source {
                 (volume, row.size_gib)
             }
             Self::Volume(id) => {
-                let volume = volume::load(app, ctx, id).await?.row;
+                let volume = volume::load_row(app, ctx, id).await?;
                 let size_gib = volume.size_gib;
                 (volume, size_gib)
             }
