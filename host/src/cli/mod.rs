@@ -1,9 +1,10 @@
-//! `stowage serve`, `migrate`, `manage`, `driver`, `doctor`. Exit status: 0 done, 1 refused or failed, 2 wrong usage.
+//! `stowage serve`, `node`, `migrate`, `manage`, `driver`, `doctor`. Exit status: 0 done, 1 refused or failed, 2 wrong usage.
 
 mod doctor;
 mod driver;
 mod manage;
 mod migrate;
+mod node;
 mod print;
 mod serve;
 
@@ -51,6 +52,8 @@ impl SourceArgs {
 enum Command {
     /// Run the services. Needs no configuration: SQLite, a built-in identity and an in-memory back end.
     Serve,
+    /// Turn this machine into a storage array: btrfs and iSCSI behind an HTTP API. Has nothing to do with --config.
+    Node(Box<node::Node>),
     /// Bring the database's schema up to this binary's version.
     Migrate,
     /// Operator's tools that work on the database.
@@ -81,6 +84,7 @@ pub fn run(cli: Cli) -> ExitCode {
     let outcome = runtime.block_on(async {
         match cli.command {
             Command::Serve => serve::serve(&cli.source).await.map(|()| true),
+            Command::Node(args) => node::node(*args).await,
             Command::Migrate => migrate::migrate(&cli.source).await.map(|()| true),
             Command::Manage(command) => manage::manage(&cli.source, command).await,
             Command::Driver(command) => driver::driver(&cli.source, command).await,
