@@ -128,9 +128,10 @@ async fn restore(node: Arc<Node>) {
     loop {
         let up = matches!(&*state.borrow_and_update(), State::Up { .. });
         if up {
-            match node.exports.reconcile().await {
-                Ok(()) => {}
-                Err(e) => tracing::warn!(error = %e, "exports are not all what they should be"),
+            for outcome in [node.exports.reconcile().await, node.finish_all_leaving().await] {
+                if let Err(e) = outcome {
+                    tracing::warn!(error = %e, "exports are not all what they should be");
+                }
             }
             node.phase.send_if_modified(|p| {
                 let starting = *p == Phase::Starting;

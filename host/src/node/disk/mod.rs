@@ -19,7 +19,7 @@ use std::{
 };
 
 pub use capacity::Capacity;
-pub use import::ImportFile;
+pub use copy::From;
 pub use mount::{Loop, mounted, unmount};
 
 use super::{

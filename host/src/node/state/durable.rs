@@ -57,17 +57,6 @@ impl Folder {
     }
 }
 
-/// Replaces one file; see [`Folder::replace`].
-///
-/// # Errors
-/// As there.
-pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|n| n.to_str())) else {
-        return Err(Refusal::internal(format!("{} names no file", path.display())));
-    };
-    Folder::open(folder)?.replace(name, bytes)
-}
-
 /// Makes a folder that only its owner may look into, unless it is there.
 ///
 /// # Errors

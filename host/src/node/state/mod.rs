@@ -13,8 +13,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-pub use durable::{Folder, private_folder, replace};
-pub use record::{Asked, Attachment, Fence, Phase, Record, Snapshot, Source, Volume};
+pub use durable::{Folder, private_folder};
+pub use record::{Asked, Attachment, Phase, Record, Snapshot, Source, Volume};
 pub use table::Table;
 
 use super::refusal::{Refusal, Result};

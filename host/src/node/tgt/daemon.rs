@@ -17,7 +17,8 @@ use std::{
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use tokio::{
-    io::unix::AsyncFd,
+    io::AsyncReadExt,
+    net::UnixStream,
     process::{Child, Command},
     sync::{Notify, watch},
     time::{Instant, sleep, timeout},
@@ -66,7 +67,8 @@ pub struct Daemon {
 
 enum Process {
     Ours(Box<Child>),
-    Adopted(AsyncFd<OwnedFd>),
+    /// The handle outlives the number; the line is an idle connection, which breaks when the daemon ends.
+    Adopted(OwnedFd, UnixStream),
 }
 
 impl Daemon {
@@ -166,9 +168,8 @@ impl Daemon {
 
     /// A daemon of an earlier node on this folder that is as this node wants it.
     async fn adopt(&self) -> Option<Process> {
-        let stream = tokio::net::UnixStream::connect(&self.socket).await.ok()?;
-        let pid = Pid::from_raw(stream.peer_cred().ok()?.pid()?)?;
-        drop(stream);
+        let line = UnixStream::connect(&self.socket).await.ok()?;
+        let pid = Pid::from_raw(line.peer_cred().ok()?.pid()?)?;
         let handle = pidfd_open(pid, PidfdFlags::NONBLOCK).ok()?;
         self.client.ping().await.ok()?;
         let portals = self.client.portals().await.ok()?;
@@ -182,13 +183,13 @@ impl Daemon {
             return None;
         }
         tracing::info!(pid = pid.as_raw_nonzero(), "the iSCSI service of an earlier run is taken over");
-        Some(Process::Adopted(AsyncFd::register(handle).ok()?))
+        Some(Process::Adopted(handle, line))
     }
 
     /// Ends what an earlier node left: only a `tgtd` with our socket.
     async fn end_predecessor(&self) {
         let mut pids: Vec<i32> = fs::read_to_string(self.pid_file()).ok().and_then(|t| t.trim().parse().ok()).into_iter().collect();
-        if let Ok(stream) = tokio::net::UnixStream::connect(&self.socket).await {
+        if let Ok(stream) = UnixStream::connect(&self.socket).await {
             pids.extend(stream.peer_cred().ok().and_then(|c| c.pid()));
         }
         for pid in pids.into_iter().filter_map(Pid::from_raw) {
@@ -197,8 +198,10 @@ impl Daemon {
             if !self.is_ours(pid) {
                 continue;
             }
-            if let Ok(fd) = AsyncFd::register(handle) {
-                Process::Adopted(fd).kill().await;
+            let _ = pidfd_send_signal(&handle, Signal::KILL);
+            let until = Instant::now() + Duration::from_secs(10);
+            while self.is_ours(pid) && Instant::now() < until {
+                sleep(Duration::from_millis(5)).await;
             }
         }
         let _ = fs::remove_file(&self.socket);
@@ -295,9 +298,9 @@ impl Process {
             Self::Ours(child) => {
                 let _ = child.wait().await;
             }
-            // readable when the process has ended
-            Self::Adopted(fd) => {
-                let _ = fd.readable().await;
+            // it never says anything without being asked
+            Self::Adopted(_, line) => {
+                let _ = line.read_u8().await;
             }
         }
     }
@@ -308,8 +311,8 @@ impl Process {
             Self::Ours(child) => {
                 let _ = child.start_kill();
             }
-            Self::Adopted(fd) => {
-                let _ = pidfd_send_signal(fd.get_ref(), Signal::KILL);
+            Self::Adopted(handle, _) => {
+                let _ = pidfd_send_signal(handle, Signal::KILL);
             }
         }
         let _ = timeout(Duration::from_secs(10), self.ended()).await;

@@ -48,6 +48,26 @@ impl Node {
         self.take_away(volume, &initiators).await
     }
 
+    /// Finishes detaches that could not be certain when they were asked for. The volume's lock is held.
+    pub(super) async fn finish_leaving(&self, id: &ObjectId) -> Result<()> {
+        let Some(volume) = self.records.volumes.get(id) else { return Ok(()) };
+        let leaving: Vec<Initiator> = volume.attachments.iter().filter(|(_, a)| a.leaving).map(|(i, _)| i.clone()).collect();
+        if leaving.is_empty() { Ok(()) } else { self.take_away(Volume::clone(&volume), &leaving).await }
+    }
+
+    /// The same for every volume.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub async fn finish_all_leaving(&self) -> Result<()> {
+        let mut outcome = Ok(());
+        for volume in self.records.volumes.page(None, usize::MAX, |v| v.attachments.values().any(|a| a.leaving)) {
+            let _lock = self.locks.volume(&volume.id).await;
+            outcome = outcome.and(self.finish_leaving(&volume.id).await);
+        }
+        outcome
+    }
+
     /// First from initiators, then from the record: as long as it is written down the volume counts as attached.
     async fn take_away(&self, mut volume: Volume, initiators: &[Initiator]) -> Result<()> {
         let keys: Vec<Key> = initiators.iter().filter(|i| volume.attachments.contains_key(*i)).map(|i| Key::of(&volume, i)).collect();

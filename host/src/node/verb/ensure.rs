@@ -10,6 +10,8 @@ impl Node {
     /// `transient` when the iSCSI service is down.
     pub async fn ensure(&self, call: &Call, id: ObjectId) -> Result<Arc<Volume>> {
         let _lock = self.locks.volume(&id).await;
+        self.volume_for(&id, call)?;
+        self.finish_leaving(&id).await?;
         let volume = self.volume_for(&id, call)?;
         let volume = self.seen(volume, call).await?;
         for initiator in volume.attachments.keys() {
