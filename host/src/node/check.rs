@@ -98,10 +98,10 @@ fn loop_devices() -> Finding {
 }
 
 fn folder(dir: &Path) -> Finding {
-    const BTRFS: i64 = 0x9123_683E;
+    const BTRFS: rustix::fs::FsWord = 0x9123_683E;
     let at = dir.ancestors().find(|p| p.exists() && !p.as_os_str().is_empty()).unwrap_or(Path::new("/"));
     let own_image = dir.join("disk.img").exists();
-    let on_btrfs = rustix::fs::statfs(at).is_ok_and(|s| i64::from(s.f_type) == BTRFS);
+    let on_btrfs = rustix::fs::statfs(at).is_ok_and(|s| s.f_type == BTRFS);
     Finding {
         what: "folder",
         detail: match (own_image, on_btrfs) {
