@@ -12,13 +12,19 @@ rust=(unit store api identity scheduler jobs)
 scripts=()
 export STOWAGE_TEST_DATABASES=${STOWAGE_TEST_DATABASES:-sqlite}
 if [ "$mode" = test ]; then
-  rust+=(driver_kit sandbox reload cli crash)
+  rust+=(driver_kit sandbox reload cli crash node)
   scripts+=(clients)
   [ -f tests/.no-postgres ] || STOWAGE_TEST_DATABASES=sqlite,postgres
 fi
 if [ -n "${SUITES:-}" ]; then
   keep() { local s; for s in "$@"; do [[ " $SUITES " == *" $s "* ]] && echo "$s"; done || true; }
   mapfile -t rust < <(keep "${rust[@]}"); mapfile -t scripts < <(keep ${scripts[@]+"${scripts[@]}"})
+fi
+
+# iSCSI for real: root, tgt, btrfs, userspace initiators
+if [[ " ${rust[*]-} " == *" node "* ]] && ! tests/datapath/install.sh; then
+  echo 'left out: the node suite (see above)'
+  left=(); for s in "${rust[@]}"; do [ "$s" = node ] || left+=("$s"); done; rust=(${left[@]+"${left[@]}"})
 fi
 
 if cargo nextest --version >/dev/null 2>&1; then nextest=1; else nextest=; fi
