@@ -54,6 +54,10 @@ async fn a_clone_holds_what_its_source_holds_also_of_an_attached_one() {
     let id = made["id"].as_str().unwrap();
     member.volume_until(id, "available").await;
     assert_eq!(site.array.content(id), "data");
+    // an operator finds the copies of a volume
+    let operator = site.operator().await;
+    let found = operator.get(&format!("/volumes?all_tenants=1&source_volid={source}")).await.expect(200);
+    assert_eq!((found["volumes"].as_array().unwrap().len(), &found["volumes"][0]["id"]), (1, &json!(id)));
 }
 
 #[tokio::test]

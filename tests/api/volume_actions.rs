@@ -460,3 +460,65 @@ async fn jobs_of_a_volumes_verbs_run_in_the_lane_of_its_back_end() {
     site.array.release("snapshot");
     until(&member, &taken, "available").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_postgresql_many_verbs_at_once_on_few_volumes_end_at_rest_with_true_figures() {
+    if !support::db::is_wanted("postgres") {
+        return;
+    }
+    let database = support::postgres::database().await;
+    let url = database.url.clone();
+    let site = Site::start_with(|c| {
+        c.database.url = url;
+        for limit in [&mut c.quota.volumes, &mut c.quota.snapshots, &mut c.quota.gigabytes] {
+            *limit = -1;
+        }
+    })
+    .await;
+    let (member, operator) = (site.member().await.at("3.66"), site.operator().await);
+    operator.post("/types", json!({ "volume_type": { "name": "gold", "extra_specs": { "vendor:tier": "gold" } } })).await.expect(200);
+    let volumes = [site.volume().await, site.volume().await, site.volume().await];
+    let mut going = Vec::new();
+    for n in 0..90_usize {
+        let (client, id) = (member.clone(), volumes[n % 3].clone());
+        going.push(tokio::spawn(async move {
+            let size = i64::try_from(n).unwrap() + 2;
+            match (n / 3) % 6 {
+                0 => extend(&client, &id, size).await,
+                1 => take_status(&client, &id).await,
+                2 => act(&client, &id, "os-retype", json!({ "new_type": if n % 2 == 0 { "gold" } else { "__DEFAULT__" } })).await,
+                3 => client.post("/volumes", json!({ "volume": { "source_volid": id } })).await,
+                4 => {
+                    let list = client.get(&format!("/snapshots?volume_id={id}")).await.expect(200);
+                    let Some(snapshot) = list["snapshots"][0]["id"].as_str() else { return 400 };
+                    act(&client, &id, "revert", json!({ "snapshot_id": snapshot })).await
+                }
+                _ => {
+                    let list = client.get(&format!("/snapshots?volume_id={id}")).await.expect(200);
+                    let Some(snapshot) = list["snapshots"][0]["id"].as_str() else { return 400 };
+                    client.delete(&format!("/snapshots/{snapshot}")).await
+                }
+            }
+            .status
+            .as_u16()
+        }));
+    }
+    for one in going {
+        let status = one.await.unwrap();
+        assert!([200, 202, 400, 404, 409].contains(&status), "{status}");
+    }
+    let all = || async { member.get("/volumes/detail").await.expect(200)["volumes"].as_array().unwrap().clone() };
+    site.until("every volume at rest", || async { all().await.iter().all(|v| v["status"] == "available") }).await;
+    let admin = site.admin(Persona::Admin).await;
+    for state in ["ready", "running"] {
+        admin.until(&format!("/jobs?state={state}"), |a| a.body()["jobs"] == json!([])).await;
+    }
+    quota_is_true(&site).await;
+    for volume in all().await {
+        member.delete(&format!("/volumes/{}?cascade=true", volume["id"].as_str().unwrap())).await.expect(202);
+    }
+    site.until("every volume gone", || async { all().await.is_empty() }).await;
+    quota_is_true(&site).await;
+    assert!(site.array.volumes().is_empty() && site.array.snapshots().is_empty());
+    assert_eq!((site.used(&member, "snapshots").await, site.used(&member, "gigabytes_gold").await), (0, 0));
+}

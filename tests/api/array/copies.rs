@@ -49,7 +49,7 @@ impl Array {
         interfaces.volume_from_snapshot = has("volume-from-snapshot").then(|| face.clone() as _);
         interfaces.volume_clone = has("volume-clone").then(|| face.clone() as _);
         interfaces.volume_revert = has("volume-revert").then(|| face.clone() as _);
-        interfaces.volume_retype = has("volume-retype").then(|| face as _);
+        interfaces.volume_retype = has("volume-retype").then_some(face as _);
     }
 
     /// What a volume holds, if it is there.

@@ -59,6 +59,8 @@ fn condition(key: &str, value: &str, minor: u16, out: &mut Vec<VolumeFilter>) ->
         "volume_type_id" => equals("volume_type_id"),
         "provider_id" => equals("provider_id"),
         "service_uuid" => equals("service_uuid"),
+        "snapshot_id" => equals("snapshot_id"),
+        "source_volid" => equals("source_volid"),
         "host" if value.contains('#') => equals("host"),
         "host" => equals("backend"),
         "migration_status" if value.is_empty() || value == "None" => VolumeFilter::IsNull("migration_status"),
