@@ -522,3 +522,55 @@ async fn on_postgresql_many_verbs_at_once_on_few_volumes_end_at_rest_with_true_f
     assert!(site.array.volumes().is_empty() && site.array.snapshots().is_empty());
     assert_eq!((site.used(&member, "snapshots").await, site.used(&member, "gigabytes_gold").await), (0, 0));
 }
+
+#[tokio::test]
+async fn past_its_maximum_age_every_verb_has_a_true_end_state_and_a_message() {
+    let site = Site::start_with(|c| c.jobs.max_age = std::time::Duration::from_millis(2500)).await;
+    let (member, operator) = (site.member().await.at("3.40"), site.operator().await);
+    operator.post("/types", json!({ "volume_type": { "name": "gold", "extra_specs": { "vendor:tier": "gold" } } })).await.expect(200);
+    let [extended, retyped, reverted, taken_of] = [site.volume().await, site.volume().await, site.volume().await, site.volume().await];
+    let (latest, deleted) = (snapshot(&member, &reverted).await, snapshot(&member, &taken_of).await);
+    let verbs = ["extend", "retype", "revert", "delete-snapshot"];
+    for verb in verbs {
+        site.array.hold(verb);
+    }
+    extend(&member, &extended, 5).await.expect(202);
+    act(&member, &retyped, "os-retype", json!({ "new_type": "gold" })).await.expect(202);
+    act(&member, &reverted, "revert", json!({ "snapshot_id": latest })).await.expect(202);
+    member.delete(&format!("/snapshots/{deleted}")).await.expect(202);
+    assert_eq!(until_status(&member, &extended, "error_extending").await["size"], 1);
+    assert_eq!(until_status(&member, &retyped, "available").await["volume_type"], "__DEFAULT__");
+    // what the array was doing to it is not known
+    until_status(&member, &reverted, "error").await;
+    until(&member, &latest, "available").await;
+    until(&member, &deleted, "error_deleting").await;
+    for (resource, event) in [
+        (&extended, "VOLUME_VOLUME_007_103"),
+        (&retyped, "VOLUME_VOLUME_103_103"),
+        (&reverted, "VOLUME_VOLUME_102_103"),
+        (&deleted, "VOLUME_VOLUME_SNAPSHOT_010_103"),
+    ] {
+        assert_eq!(messages(&member, resource).await[0]["event_id"], event);
+    }
+    quota_is_true(&site).await;
+    for verb in verbs {
+        site.array.release(verb);
+    }
+    site.array.hold("snapshot");
+    let failed = take(&member, &made_available(&member, &operator, &extended).await, json!({})).await;
+    until(&member, &failed, "error").await;
+    assert_eq!(messages(&member, &failed).await[0]["event_id"], "VOLUME_VOLUME_SNAPSHOT_009_103");
+    site.array.release("snapshot");
+    member.delete(&format!("/snapshots/{failed}")).await.expect(202);
+    member.until_gone(&format!("/snapshots/{failed}")).await;
+    member.delete(&format!("/snapshots/{deleted}")).await.expect(202);
+    member.until_gone(&format!("/snapshots/{deleted}")).await;
+    quota_is_true(&site).await;
+}
+
+/// An operator says that the volume is available.
+async fn made_available(member: &Client, operator: &Client, volume: &str) -> String {
+    act(operator, volume, "os-reset_status", json!({ "status": "available" })).await.expect(202);
+    until_status(member, volume, "available").await;
+    volume.to_owned()
+}
