@@ -253,6 +253,7 @@ async fn identity(config: &Config, store: &Store, urls: &PublicUrls) -> Result<(
     let catalog = ServiceCatalog::new(
         &config.identity.region,
         &catalog::Urls { identity: urls.identity.clone(), block: urls.block.clone(), share: urls.share.clone() },
+        &config.identity.services,
     );
     let identity = Identity::new(store.clone(), &config.identity, catalog).map_err(|e| ServeError::part("identity.argon2", e))?;
     let identity = Arc::new(identity);

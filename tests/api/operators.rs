@@ -60,6 +60,9 @@ async fn a_service_is_a_back_end_and_toggles_as_it_answers() {
     operator.put("/os-services/freeze", json!({ "host": "stowage@a" })).await.expect(200);
     assert_eq!(of("host=stowage@a").await[0]["frozen"], true);
     operator.put("/os-services/thaw", json!({ "host": "stowage@a" })).await.expect(200);
+    for path in ["/os-services/freeze", "/os-services/thaw"] {
+        assert_eq!(operator.put(path, json!({ "host": "nowhere" })).await.status, 400, "{path}");
+    }
 }
 
 #[tokio::test]

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# venv.sh DIR: makes (or reuses) a virtual environment in DIR with the clients of requirements.txt, and prints its bin folder.
+# venv.sh DIR [REQUIREMENTS MODULES]: makes (or reuses) a virtual environment in DIR with what the file REQUIREMENTS lists (the
+# released clients), sees that MODULES (comma separated) can be imported, and prints its bin folder.
 # Says what is missing; as root it installs Debian's python3-venv itself.
 set -euo pipefail
 dir=${1:?venv.sh DIR}
 here=$(cd "$(dirname "$0")" && pwd)
+list=${2:-$here/requirements.txt} modules=${3:-openstack,cinderclient}
 log() { printf 'clients: %s\n' "$*" >&2; }
 die() { log "$*"; exit 1; }
 
@@ -20,11 +22,11 @@ if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
 fi
 mkdir -p "$(dirname "$dir")"; exec 9>"$dir.lock"; flock 9
 stamp=$dir/.requirements
-if ! cmp -s "$here/requirements.txt" "$stamp" 2>/dev/null || ! "$dir/bin/python" -c 'import openstack, cinderclient' 2>/dev/null; then
-  log "installing the released clients into $dir"
+if ! cmp -s "$list" "$stamp" 2>/dev/null || ! "$dir/bin/python" -c "import $modules" 2>/dev/null; then
+  log "installing ${list##*/} into $dir"
   rm -rf "$dir"
   python3 -m venv "$dir"
-  "$dir/bin/pip" install -q --disable-pip-version-check --no-input -r "$here/requirements.txt" >&2
-  cp "$here/requirements.txt" "$stamp"
+  "$dir/bin/pip" install -q --disable-pip-version-check --no-input -r "$list" >&2
+  cp "$list" "$stamp"
 fi
 echo "$dir/bin"

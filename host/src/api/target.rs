@@ -21,6 +21,10 @@ pub struct Target {
 pub fn path(api: Api, uri: &Uri) -> Option<Target> {
     let mut segments = uri.path().split('/').skip(1).map(decode).collect::<Option<Vec<String>>>()?;
     let below_root = strip_root(&mut segments, api.root());
+    if api == Api::Identity && segments.len() > 1 {
+        // Keystone takes a slash at the end for nothing; Cinder and Manila do not
+        segments.pop_if(|last| last.is_empty());
+    }
     let mut project = None;
     if below_root && api.has_project_segment() {
         if segments.len() > 1 && is_project(&segments[0]) {
@@ -101,6 +105,11 @@ mod tests {
     #[test]
     fn a_first_segment_that_is_not_hex_is_no_project() {
         assert_eq!(at("/v3/types/default").project, None);
+    }
+    #[test]
+    fn only_identity_takes_a_slash_at_the_end_for_nothing() {
+        assert_eq!(path(Api::Identity, &"/v3/users/".parse().unwrap()).unwrap().segments, ["users"]);
+        assert_eq!(at("/v3/volumes/").segments, ["volumes", ""]);
     }
     #[test]
     fn the_json_suffix_is_dropped() {

@@ -56,7 +56,8 @@ impl Tree {
     /// The rows for `segments`, already decoded.
     pub fn find<'t, 'p>(&'t self, segments: &'p [String], method: &Method) -> Option<Found<'t, 'p>> {
         let segments = match segments {
-            [head @ .., last] if last.is_empty() => head,
+            // the root itself; anywhere else an empty segment is an id that somebody left out, and names nothing
+            [only] if only.is_empty() => &[],
             all => all,
         };
         let mut values = Vec::new();
@@ -136,8 +137,8 @@ mod tests {
         assert_eq!((params["id"].as_str(), params["key"].as_str()), ("v1", "color"));
     }
     #[test]
-    fn one_trailing_slash_is_ignored() {
-        assert_eq!(find("/volumes/", &Method::GET).unwrap().0, "/volumes");
+    fn an_id_left_out_names_nothing() {
+        assert!(find("/volumes/", &Method::GET).is_none() && find("/volumes/", &Method::DELETE).is_none());
         assert!(find("/volumes//", &Method::GET).is_none());
         assert_eq!(find("/", &Method::GET).unwrap().0, "/");
     }

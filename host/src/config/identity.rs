@@ -23,6 +23,26 @@ pub struct IdentityConfig {
     pub failed_login_window: Duration,
     pub argon2: Argon2Config,
     pub keystone: KeystoneConfig,
+    /// Services beside ours that the built-in catalog lists.
+    #[serde(rename = "service")]
+    pub services: Vec<CatalogService>,
+}
+
+/// `[[identity.service]]`: a service that clients of this cloud find in the catalog, but which somebody else serves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CatalogService {
+    /// `network`, `image`, ...
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub name: String,
+    /// As the catalog gives it to clients.
+    pub url: String,
+}
+
+impl CatalogService {
+    /// The types that we serve, under both of their names.
+    pub const OURS: [&'static str; 5] = ["identity", "block-storage", "volumev3", "shared-file-system", "sharev2"];
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +96,7 @@ impl Default for IdentityConfig {
             failed_login_window: Duration::from_secs(300),
             argon2: Argon2Config::default(),
             keystone: KeystoneConfig::default(),
+            services: Vec::new(),
         }
     }
 }

@@ -32,7 +32,7 @@ pub use block::BlockConfig;
 pub use database::{DatabaseConfig, redacted as database_shown};
 pub use drivers::DriversConfig;
 pub use error::{ConfigError, Finding};
-pub use identity::{Argon2Config, IdentityConfig, IdentityMode, KeystoneConfig};
+pub use identity::{Argon2Config, CatalogService, IdentityConfig, IdentityMode, KeystoneConfig};
 pub use jobs::JobsConfig;
 pub use listen::{Bind, ListenConfig, PublicUrlConfig};
 pub use log::{LogConfig, LogFormat};

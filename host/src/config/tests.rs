@@ -294,3 +294,9 @@ fn a_bad_file_leaves_the_running_configuration() {
     assert_eq!(live.reload().unwrap().changed, ["quota.volumes"]);
     assert_eq!(live.get().quota.volumes, 7);
 }
+
+#[test]
+fn a_foreign_service_of_the_catalog_needs_a_url_and_a_type_that_is_not_ours() {
+    let text = refusal("[[identity.service]]\ntype = \"volumev3\"\nname = \"x\"\nurl = \"nowhere\"\n");
+    assert!(text.contains("\"volumev3\" already") && text.contains("\"nowhere\" is no http(s) URL"), "{text}");
+}

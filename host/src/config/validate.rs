@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::Range, time::Duration};
 
 use toml::de::{DeTable, DeValue};
 
-use super::{BackendConfig, Config, Finding, IdentityMode, QuotaConfig, duration};
+use super::{BackendConfig, CatalogService, Config, Finding, IdentityMode, QuotaConfig, duration};
 use crate::wasm::engine::MAX_MEMORY;
 
 /// A step on the way to a value: a key, or an index of an array.
@@ -103,6 +103,23 @@ impl Check<'_> {
                 "a revoked token would be believed too long",
                 "use at most \"5m\"",
             );
+        }
+        for (n, service) in identity.services.iter().enumerate() {
+            if !is_base_url(&service.url) {
+                self.refuse(
+                    &[Key("identity"), Key("service"), Index(n), Key("url")],
+                    format!("{:?} is no http(s) URL", service.url),
+                    "write it as clients shall see it, such as \"http://network.example.org:9696\"",
+                );
+            }
+            let ours = CatalogService::OURS.contains(&service.kind.as_str());
+            if ours || service.kind.is_empty() || identity.services[..n].iter().any(|other| other.kind == service.kind) {
+                self.refuse(
+                    &[Key("identity"), Key("service"), Index(n), Key("type")],
+                    format!("the catalog has a service of the type {:?} already, or the type is empty", service.kind),
+                    "give each service a type of its own, such as \"network\"",
+                );
+            }
         }
         let argon2 = &identity.argon2;
         let built = argon2::Params::new(argon2.memory_kib, argon2.iterations, argon2.parallelism, None);

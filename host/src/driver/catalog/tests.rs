@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    os::unix::fs::MetadataExt,
     sync::atomic::{AtomicUsize, Ordering},
 };
 
@@ -12,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::{
+    clock,
     config::BackendConfig,
     driver::{
         Call, CapabilityReport, Driver, DriverIdentity, Interfaces, LoadError,
@@ -401,10 +403,14 @@ async fn an_old_file_found_at_start_does_not_undo_what_was_accepted_since() {
     assert_eq!(bench.offer("d", V2, false).await.result, OfferResult::Accepted);
     let bench = bench.restart(&[back_end("one", "d")]).await;
     assert_eq!(bench.version("one"), "2");
-    // files are stamped by a clock that only ticks every few milliseconds, and may lag that much behind the database's
-    tokio::time::sleep(Duration::from_millis(20)).await;
-    // put there again on purpose, it counts
-    std::fs::write(bench.file("d"), V1).unwrap();
+    // put there again on purpose, it counts; files are stamped by a clock that runs in steps, behind the one of the rows
+    let before = clock::now();
+    until(|| {
+        std::fs::write(bench.file("d"), V1).unwrap();
+        let meta = std::fs::metadata(bench.file("d")).unwrap();
+        meta.ctime() * 1_000_000 + meta.ctime_nsec() / 1000 > before
+    })
+    .await;
     let bench = bench.restart(&[back_end("one", "d")]).await;
     assert_eq!(bench.version("one"), "1");
 }

@@ -3,7 +3,7 @@
 use crate::{
     app::App,
     context::RequestContext,
-    error::{Error, Result},
+    error::{Error, Kind, Result},
     policy::Target,
     service::{backend, block_service::VOLUME},
 };
@@ -23,8 +23,9 @@ pub async fn enable(app: &App, ctx: &RequestContext, host: &str, binary: &str, e
 /// Freezes or thaws the back end `host`: a frozen one is given nothing new.
 ///
 /// # Errors
-/// 403, 404.
+/// 400 for an unknown host (as upstream, unlike enable), 403.
 pub async fn freeze(app: &App, ctx: &RequestContext, host: &str, frozen: bool) -> Result<()> {
     app.policy.check(ctx, if frozen { "volume:freeze_host" } else { "volume:thaw_host" }, &Target::own(ctx))?;
-    if frozen { backend::freeze(&app.store, host).await } else { backend::thaw(&app.store, host).await }
+    let done = if frozen { backend::freeze(&app.store, host).await } else { backend::thaw(&app.store, host).await };
+    done.map_err(|e| if e.kind == Kind::NotFound { Error::invalid(e.to_string()) } else { e })
 }

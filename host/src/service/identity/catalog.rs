@@ -3,7 +3,11 @@
 //! Each service stands under both of its type names, so that old and new clients find it. Ids are derived from what they
 //! name: every process, and every start, gives the same.
 
+use std::borrow::Cow;
+
 use uuid::Uuid;
+
+use crate::config::CatalogService;
 
 /// The public URLs that the catalog is built from; empty ones are left out.
 #[derive(Debug, Clone, Default)]
@@ -17,8 +21,8 @@ pub struct Urls {
 #[derive(Debug, Clone)]
 pub struct ServiceEntry {
     pub id: String,
-    pub kind: &'static str,
-    pub name: &'static str,
+    pub kind: Cow<'static, str>,
+    pub name: Cow<'static, str>,
     pub description: &'static str,
     url: String,
     /// The URL ends in the token's project.
@@ -44,7 +48,7 @@ pub struct ServiceCatalog {
 }
 
 impl ServiceCatalog {
-    pub fn new(region: &str, urls: &Urls) -> Self {
+    pub fn new(region: &str, urls: &Urls, others: &[CatalogService]) -> Self {
         let all = [
             ("identity", "keystone", "Identity", &urls.identity, "/v3", false),
             ("block-storage", "cinder", "Block storage", &urls.block, "/v3", true),
@@ -55,13 +59,21 @@ impl ServiceCatalog {
         let services = all.into_iter().filter(|(.., base, _, _)| !base.is_empty());
         let services = services.map(|(kind, name, description, base, root, per_project)| ServiceEntry {
             id: id(kind),
-            kind,
-            name,
+            kind: kind.into(),
+            name: name.into(),
             description,
             url: format!("{}{root}", base.trim_end_matches('/')),
             per_project,
         });
-        Self { region: region.to_owned(), services: services.collect() }
+        let others = others.iter().map(|other| ServiceEntry {
+            id: id(&other.kind),
+            kind: other.kind.clone().into(),
+            name: other.name.clone().into(),
+            description: "",
+            url: other.url.clone(),
+            per_project: false,
+        });
+        Self { region: region.to_owned(), services: services.chain(others).collect() }
     }
 }
 
@@ -90,12 +102,26 @@ mod tests {
     use super::*;
 
     fn catalog() -> ServiceCatalog {
-        ServiceCatalog::new("R", &Urls { identity: "http://i:5000".into(), block: "http://b:8776/".into(), share: String::new() })
+        ServiceCatalog::new("R", &Urls { identity: "http://i:5000".into(), block: "http://b:8776/".into(), share: String::new() }, &[])
     }
 
     #[test]
+    fn a_service_that_somebody_else_serves_stands_beside_ours_with_its_url_as_it_is() {
+        let network = CatalogService { kind: "network".into(), name: "neutron".into(), url: "http://n:9696".into() };
+        let catalog = ServiceCatalog::new("R", &Urls { identity: "http://i:5000".into(), ..Urls::default() }, &[network]);
+        let urls: Vec<_> = catalog.services.iter().flat_map(|s| s.endpoints(Some("p1"))).map(|e| e.url).collect();
+        assert_eq!(urls[3..], ["http://n:9696", "http://n:9696", "http://n:9696"]);
+    }
+
+    #[test]
+    fn no_other_service_can_take_the_place_of_ours() {
+        let urls = Urls { identity: "http://i".into(), block: "http://b".into(), share: "http://s".into() };
+        let kinds: Vec<_> = ServiceCatalog::new("R", &urls, &[]).services.iter().map(|s| s.kind.clone()).collect();
+        assert_eq!(kinds, CatalogService::OURS);
+    }
+    #[test]
     fn both_type_names_of_a_service_are_there_and_services_without_a_url_are_not() {
-        let kinds: Vec<_> = catalog().services.iter().map(|s| s.kind).collect();
+        let kinds: Vec<_> = catalog().services.iter().map(|s| s.kind.clone()).collect();
         assert_eq!(kinds, ["identity", "block-storage", "volumev3"]);
     }
     #[test]

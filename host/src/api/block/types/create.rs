@@ -33,5 +33,5 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
         },
     };
     let made = create::create(&req.app, &req.ctx, ask).await?;
-    Reply::json(StatusCode::OK, &json!({ "volume_type": TypeView::of(&req).render(&made) }))
+    Reply::json(StatusCode::OK, &json!({ "volume_type": TypeView::of(&req).created(&made) }))
 }

@@ -24,5 +24,5 @@ pub async fn update(req: ApiRequest) -> Result<Reply> {
         is_public: members.boolean("is_public")?,
     };
     let changed = update::update(&req.app, &req.ctx, req.param("type_id"), ask).await?;
-    Reply::json(StatusCode::OK, &json!({ "volume_type": TypeView::of(&req).render(&changed) }))
+    Reply::json(StatusCode::OK, &json!({ "volume_type": TypeView::of(&req).updated(&changed) }))
 }

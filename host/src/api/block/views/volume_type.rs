@@ -30,6 +30,18 @@ impl TypeView {
         }
     }
 
+    /// What a create answers: QoS specs cannot be set yet, and upstream's answer has no key for them.
+    pub fn created(mut self, t: &VolumeType) -> Value {
+        self.qos = false;
+        self.render(t)
+    }
+
+    /// What an update answers: only what an update can change.
+    pub fn updated(mut self, t: &VolumeType) -> Value {
+        self.access = false;
+        self.created(t)
+    }
+
     pub fn render(&self, t: &VolumeType) -> Value {
         let mut shown = json!({ "id": t.row.id, "name": t.row.name, "is_public": t.row.is_public, "description": t.row.description });
         if self.specs {
