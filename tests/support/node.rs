@@ -343,6 +343,12 @@ impl Drop for Node {
         while self.service_pid().is_some() && gone.elapsed() < Duration::from_secs(10) {
             std::thread::sleep(Duration::from_millis(5));
         }
-        let _ = Command::new("umount").arg(self.dir().join("data")).stderr(Stdio::null()).status();
+        // a killed process closes its files a moment after it seems to be gone
+        let data = self.dir().join("data");
+        let mounted = || fs::read_to_string("/proc/self/mounts").is_ok_and(|m| m.contains(data.to_str().unwrap_or_default()));
+        while mounted() && gone.elapsed() < Duration::from_secs(20) {
+            let _ = Command::new("umount").arg(&data).stderr(Stdio::null()).status();
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 }

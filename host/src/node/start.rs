@@ -48,6 +48,7 @@ pub async fn start(options: Options) -> Result<Running> {
     }
     private_folder(&dir)?;
     let lock = FolderLock::take(&dir)?;
+    open_many_files();
     let listen = options.listen;
     let socket = TcpListener::bind(listen).await.map_err(|e| Refusal::io(format_args!("cannot listen on {listen}"), e))?;
     let address = socket.local_addr().map_err(|e| Refusal::io(listen, e))?;
@@ -104,6 +105,15 @@ async fn build(dir: &Path, data: &Path, mounted: Option<&Loop>, options: &Option
         default_layout: options.default_layout,
         phase: watch::Sender::new(Phase::Starting),
     })
+}
+
+/// `tgtd` has a file open for each LUN, and the limit that shells give is 1,024.
+fn open_many_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    if let Err(e) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
+        tracing::warn!(error = %e, "the limit of open files is not raised; some hundred LUNs can be exported");
+    }
 }
 
 /// The folder's path becomes part of what `tgtd` is told.

@@ -54,10 +54,20 @@ pub async fn mounted(image: PathBuf, at: PathBuf, size: Option<u64>) -> Result<L
     Ok(Loop { image, at })
 }
 
+/// A process that was killed closes its files a moment after it seems to be gone.
+///
 /// # Errors
 /// `internal` when something still uses it.
 pub async fn unmount(mounted: &Loop) -> Result<()> {
-    run("umount", [mounted.at.as_os_str()], PATIENCE).await
+    let mut outcome = run("umount", [mounted.at.as_os_str()], PATIENCE).await;
+    for _ in 0..20 {
+        if outcome.is_ok() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        outcome = run("umount", [mounted.at.as_os_str()], PATIENCE).await;
+    }
+    outcome
 }
 
 async fn make(image: &Path, size: Option<u64>) -> Result<()> {
