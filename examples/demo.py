@@ -5,10 +5,8 @@ library below `cinder` (python-cinderclient).
 """
 import json
 import os
-import random
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -17,33 +15,12 @@ import threading
 import time
 import urllib.request
 
+from demo_bytes import Bytes
+from demo_common import Failed, check, free_ports, replace
+
 BIN = sys.argv[1]
 STOWAGE = os.environ["STOWAGE_BIN"]
 DRIVERS = os.environ["STOWAGE_DRIVERS"]
-
-
-class Failed(Exception):
-    pass
-
-
-def check(fact, otherwise):
-    if not fact:
-        raise Failed(otherwise)
-
-
-def free_ports(count):
-    """Ports below the kernel's range for outgoing connections: the service comes back on them after the kill."""
-    found = []
-    while len(found) < count:
-        port = random.randrange(20000, 32000)
-        with socket.socket() as s:
-            try:
-                s.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        if port not in found:
-            found.append(port)
-    return found
 
 
 class Service:
@@ -60,8 +37,8 @@ class Service:
         self.temporary = os.path.join(home, "tmp")
         os.mkdir(self.temporary)
 
-    def configure(self, options=""):
-        """Writes the configuration, with these options of the memory driver."""
+    def configure(self, options="", more=""):
+        """Writes the configuration, with these options of the memory driver, and more of it."""
         replace(self.config, f"""state_dir = "{self.state}"
 [listen]
 identity = "127.0.0.1:{self.identity}"
@@ -78,7 +55,7 @@ name = "memory"
 driver = "memory"
 [backend.options]
 {options}
-""".encode())
+{more}""".encode())
 
     def start(self):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("STOWAGE_", "OS_", "XDG_"))}
@@ -357,7 +334,7 @@ class Demo:
         check(not processes, "still running:\n" + "\n".join(processes))
         files = [os.path.join(folder, name) for folder, _, names in os.walk(self.service.temporary) for name in names]
         check(not files, "temporary files:\n" + "\n".join(files))
-        strange = set(os.listdir(self.service.home)) - {"state", "stowage.toml", "stowage.log", "tmp", ".cache", ".config"}
+        strange = set(os.listdir(self.service.home)) - {"state", "stowage.toml", "stowage.log", "tmp", ".cache", ".config", "node", "node.log"}
         check(not strange, f"in the home folder: {strange}")
         check(clone_status() == self.clone, f"the clone has changed:\n{clone_status()}")
 
@@ -405,14 +382,6 @@ def variant(text):
         return f.read() + b"\x00" + bytes([len(payload)]) + payload
 
 
-def replace(path, data):
-    """As an operator's tool should: the file is whole at every moment."""
-    partial = path + ".partial"
-    with open(partial, "wb") as f:
-        f.write(data)
-    os.rename(partial, path)
-
-
 def command_lines():
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -433,7 +402,13 @@ def main():
     home = tempfile.mkdtemp(prefix="stowage-demo-")
     demo = Demo(home)
     steps = [demo.start, demo.multi_attach_volume, demo.attach_twice, demo.copies, demo.swap_driver, demo.bad_driver, demo.slow_array, demo.kill_during_creates,
-             demo.quota_check_and_start, demo.detach_and_delete, demo.quota_check_at_the_end, demo.nothing_is_left]
+             demo.quota_check_and_start, demo.detach_and_delete]
+    disk = Bytes(demo, STOWAGE, DRIVERS, os.environ.get("STOWAGE_QEMU_IO", ""))
+    if disk.left_out:
+        print(f"left out: bytes on a disk, over iSCSI: {disk.left_out}")
+    else:
+        steps += disk.steps()
+    steps += [demo.quota_check_at_the_end, demo.nothing_is_left]
     begun, passed = time.monotonic(), 0
     try:
         for n, step in enumerate(steps, 1):
@@ -448,6 +423,7 @@ def main():
         with open(os.path.join(home, "stowage.log"), errors="replace") as f:
             print("   --- the service's last words\n" + "".join(line[:300].rstrip() + "\n" for line in f.readlines()[-25:]))
     finally:
+        disk.end()
         demo.service.stop()
         demo.service.log.close()
         shutil.rmtree(home, ignore_errors=True)

@@ -136,3 +136,37 @@ async fn clients_find_out_what_is_there() {
         json!({ "resource_filters": [{ "resource": "attachment", "filters": ["volume_id", "status", "instance_id", "attach_status"] }] })
     );
 }
+
+#[tokio::test]
+async fn a_host_is_a_service_by_an_older_name_and_shows_what_it_holds_by_project() {
+    let site = Site::start().await;
+    let (member, operator) = (site.member().await, site.operator().await);
+    assert_eq!(member.get("/os-hosts").await.status, 403);
+    let hosts = operator.get("/os-hosts").await.expect(200);
+    let shown: Vec<(&str, &str)> =
+        hosts["hosts"].as_array().unwrap().iter().map(|h| (h["host_name"].as_str().unwrap(), h["service-status"].as_str().unwrap())).collect();
+    assert_eq!(shown, [("stowage", "available"), ("stowage@a", "available")]);
+
+    let volume = site.volume().await;
+    let made = member.post("/snapshots", json!({ "snapshot": { "volume_id": volume } })).await.expect(202);
+    let snapshot = format!("/snapshots/{}", made["snapshot"]["id"].as_str().unwrap());
+    member.until(&snapshot, |a| a.body()["snapshot"]["status"] == "available").await;
+    let held = operator.get("/os-hosts/stowage@a").await.expect(200);
+    let of = |n: usize| held["host"][n]["resource"].clone();
+    assert_eq!(
+        of(0),
+        json!({
+            "host": "stowage@a", "project": "(total)", "volume_count": "1", "total_volume_gb": "1", "snapshot_count": "1", "total_snapshot_gb": "1"
+        })
+    );
+    assert_eq!((of(1)["volume_count"].clone(), held["host"].as_array().unwrap().len()), (json!("1"), 2));
+
+    let path = "/os-hosts/stowage@a";
+    assert_eq!(operator.put(path, json!({ "status": "off" })).await.status, 400);
+    assert_eq!(operator.put(path, json!({ "status": "disable" })).await.expect(200), json!({ "host": "stowage@a", "status": "disabled" }));
+    for unknown in [path, "/os-hosts/nowhere", "/os-hosts/stowage"] {
+        assert_eq!(operator.get(unknown).await.status, 404, "{unknown}");
+    }
+    operator.put(path, json!({ "status": "enable" })).await.expect(200);
+    operator.get(path).await.expect(200);
+}

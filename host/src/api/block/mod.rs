@@ -4,6 +4,7 @@ pub mod attachments;
 pub mod body;
 pub mod discovery;
 pub mod fields;
+pub mod hosts;
 pub mod messages;
 pub mod paging;
 pub mod quotas;
@@ -30,6 +31,7 @@ pub fn routes() -> Vec<Route> {
         types::ROUTES,
         attachments::ROUTES,
         services::ROUTES,
+        hosts::ROUTES,
         scheduling::ROUTES,
         quotas::ROUTES,
         messages::ROUTES,

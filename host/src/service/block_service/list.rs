@@ -27,10 +27,16 @@ pub enum Service {
 /// 403.
 pub async fn list(app: &App, ctx: &RequestContext, host: Option<&str>, binary: Option<&str>) -> Result<Vec<Service>> {
     app.policy.check(ctx, "volume_extension:services:index", &Target::own(ctx))?;
+    let mut all = all(app).await?;
+    all.retain(|s| binary.is_none_or(|b| b == s.binary()) && host.is_none_or(|h| s.is_on(h)));
+    Ok(all)
+}
+
+/// Every service, the scheduler first.
+pub(super) async fn all(app: &App) -> Result<Vec<Service>> {
     let config = app.config.get();
     let mut all = vec![Service::Scheduler { host: config.host.clone(), zone: config.block.default_availability_zone.clone() }];
     all.extend(app.store.backends(Some(BackendKind::Block)).await?.into_iter().map(|row| Service::Volume(Box::new(row))));
-    all.retain(|s| binary.is_none_or(|b| b == s.binary()) && host.is_none_or(|h| s.is_on(h)));
     Ok(all)
 }
 

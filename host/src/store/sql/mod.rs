@@ -2,6 +2,7 @@
 //! [`Tx`](super::Tx) write (and read what they must see inside the transaction).
 
 pub mod attachments;
+pub mod backend_usage;
 pub mod backends;
 pub mod capacity_claims;
 pub mod connect_turns;

@@ -12,6 +12,7 @@ const EXTENSIONS: &[(&str, &str, &str)] = &[
     ("capabilities", "Capabilities", "Capabilities support."),
     ("os-availability-zone", "AvailabilityZones", "Describe Availability Zones."),
     ("os-extended-snapshot-attributes", "ExtendedSnapshotAttributes", "Extended SnapshotAttributes support."),
+    ("os-hosts", "Hosts", "Admin-only host administration."),
     ("os-quota-class-sets", "QuotaClasses", "Quota classes management support."),
     ("os-quota-sets", "Quotas", "Quota management support."),
     ("os-admin-actions", "AdminActions", "Enable admin actions."),

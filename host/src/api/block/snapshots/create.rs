@@ -25,7 +25,7 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
     let body = object(&req)?;
     let members = sole_member(&body, "snapshot", &[])?;
     members.deny_unknown(MEMBERS)?;
-    let volume_id = members.uuid("volume_id")?.ok_or_else(|| Error::invalid("'volume_id' must be specified"))?.to_owned();
+    let volume_id = members.uuid("volume_id")?.ok_or_else(|| without_volume(&members))?.to_owned();
     let ask = CreateSnapshot {
         volume_id,
         name: members.bounded("name")?.or(members.bounded("display_name")?),
@@ -35,6 +35,11 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
     };
     let made = create::create(&req.app, &req.ctx, ask).await?;
     views::snapshot::one(&req, StatusCode::ACCEPTED, Surface::Changed, &made)
+}
+
+/// Left out it is a bad body; null is, as upstream, an id that no volume has.
+fn without_volume(members: &Members<'_>) -> Error {
+    if members.has("volume_id") { refusal::volume_not_found("None") } else { Error::invalid("'volume_id' must be specified") }
 }
 
 fn in_use(members: &Members<'_>, minor: u16) -> Result<bool> {
