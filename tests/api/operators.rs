@@ -143,8 +143,12 @@ async fn a_host_is_a_service_by_an_older_name_and_shows_what_it_holds_by_project
     let (member, operator) = (site.member().await, site.operator().await);
     assert_eq!(member.get("/os-hosts").await.status, 403);
     let hosts = operator.get("/os-hosts").await.expect(200);
-    let shown: Vec<(&str, &str)> =
-        hosts["hosts"].as_array().unwrap().iter().map(|h| (h["host_name"].as_str().unwrap(), h["service-status"].as_str().unwrap())).collect();
+    let shown: Vec<(&str, &str)> = hosts["hosts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|h| (h["host_name"].as_str().unwrap(), h["service-status"].as_str().unwrap()))
+        .collect();
     assert_eq!(shown, [("stowage", "available"), ("stowage@a", "available")]);
 
     let volume = site.volume().await;

@@ -24,7 +24,10 @@ const WASI: [(&str, &str); 2] = [
         "package wasi:cli@0.2.0; interface environment { get-environment: func() -> list<tuple<string, string>>; \
          get-arguments: func() -> list<string>; initial-cwd: func() -> option<string>; } interface exit { exit: func(status: result); }",
     ),
-    ("random", "package wasi:random@0.2.0; interface random { get-random-bytes: func(len: u64) -> list<u8>; get-random-u64: func() -> u64; }"),
+    (
+        "random",
+        "package wasi:random@0.2.0; interface random { get-random-bytes: func(len: u64) -> list<u8>; get-random-u64: func() -> u64; }",
+    ),
 ];
 
 const DEFECTS: [Defect; 10] = [
