@@ -13,7 +13,7 @@ scripts=()
 export STOWAGE_TEST_DATABASES=${STOWAGE_TEST_DATABASES:-sqlite}
 if [ "$mode" = test ]; then
   rust+=(driver_kit sandbox reload cli crash node)
-  scripts+=(clients)
+  scripts+=(clients tempest)
   [ -f tests/.no-postgres ] || STOWAGE_TEST_DATABASES=sqlite,postgres
 fi
 if [ -n "${SUITES:-}" ]; then

@@ -114,9 +114,9 @@ class Client:
 
 
 def lines(path):
-    """Names before the first blank; # begins a comment."""
+    """Names, before what may stand behind a colon; # begins a comment."""
     text = path.read_text() if path.exists() else ""
-    return [line.split()[0] for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [line.split(": ")[0] for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def results(stestr, home):
