@@ -8,6 +8,8 @@ mod fences;
 mod full;
 mod import;
 mod kills;
+mod kit;
 mod load;
+mod service;
 mod sight;
 mod start;
