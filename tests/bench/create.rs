@@ -31,7 +31,8 @@ pub async fn measure(report: &mut Report, column: Column, service: &Service, sca
     made
 }
 
-async fn create(service: &Service, at_once: usize, count: usize) -> (Vec<String>, Sample) {
+/// `count` volumes, `at_once` at a time; their ids.
+pub async fn create(service: &Service, at_once: usize, count: usize) -> (Vec<String>, Sample) {
     let next = Arc::new(AtomicUsize::new(0));
     let made = Arc::new(Mutex::new((Vec::new(), Vec::new())));
     let begun = Instant::now();

@@ -5,6 +5,7 @@
 
 mod attach;
 mod create;
+mod disk;
 mod http;
 mod machine;
 mod peers;
@@ -25,8 +26,9 @@ fn main() {
         return; // a test runner that looks for tests
     }
     let scale = if has("--quick") { Scale::quick() } else { Scale::full() };
+    let with_disk = !has("--no-disk");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let report = runtime.block_on(run(&scale, !has("--sqlite-only")));
+    let report = runtime.block_on(run(&scale, !has("--sqlite-only"), with_disk));
     let text = report.markdown(&scale);
     println!("{text}");
     if has("--write") {
@@ -36,9 +38,15 @@ fn main() {
     }
 }
 
-async fn run(scale: &Scale, with_postgres: bool) -> Report {
+async fn run(scale: &Scale, with_postgres: bool, with_disk: bool) -> Report {
     let mut report = Report::new(machine::describe());
     measure(&mut report, Column::Sqlite, None, scale).await;
+    if with_disk {
+        match disk::lacks() {
+            None => disk::measure(&mut report, Column::Sqlite, scale, &|what| eprintln!("[disk] {what}")).await,
+            Some(why) => eprintln!("left out: bytes on a disk ({why})"),
+        }
+    }
     if !with_postgres {
         return report;
     }

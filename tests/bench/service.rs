@@ -18,7 +18,17 @@ pub struct Service {
 impl Service {
     /// On SQLite, or on the PostgreSQL database at `url`, with the default durability.
     pub async fn start(database: Option<String>) -> Self {
-        let mut process = Process::prepare(|config| configure(config, database.clone()));
+        // the fake array must not be what runs full
+        let pools = serde_json::json!(["bench:10000000"]);
+        Self::start_with(database, |config| drop(config.backends[0].options.insert("pools".to_owned(), pools))).await
+    }
+
+    /// With other back ends.
+    pub async fn start_with(database: Option<String>, change: impl FnOnce(&mut Config)) -> Self {
+        let mut process = Process::prepare(|config| {
+            configure(config, database.clone());
+            change(config);
+        });
         if database.is_some() {
             let migrated =
                 support::process::command(process.state_dir()).arg("--config").arg(process.config_file()).arg("migrate").status().unwrap();
@@ -98,6 +108,4 @@ fn configure(config: &mut Config, database: Option<String>) {
     for limit in [&mut config.quota.volumes, &mut config.quota.gigabytes] {
         *limit = -1;
     }
-    // the fake array must not be what runs full
-    config.backends[0].options.insert("pools".to_owned(), serde_json::json!(["bench:10000000"]));
 }

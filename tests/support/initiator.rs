@@ -19,11 +19,20 @@ use crate::wait::PATIENCE;
 /// # Panics
 /// When it was not installed.
 pub fn qemu_io() -> PathBuf {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target"), PathBuf::from);
-    let path = target.join("datapath/qemu/bin/qemu-io");
+    let path = qemu_io_path();
     assert!(path.exists(), "{} is not there: run tests/datapath/install.sh", path.display());
     path
+}
+
+/// Whether it was installed.
+pub fn is_installed() -> bool {
+    qemu_io_path().exists()
+}
+
+fn qemu_io_path() -> PathBuf {
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target"), PathBuf::from);
+    target.join("datapath/qemu/bin/qemu-io")
 }
 
 /// An initiator with a name.
