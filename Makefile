@@ -1,7 +1,8 @@
 # make demo | check | test | test-full | bench | lint | drivers | build
 #
 # Everything below builds into $CARGO_TARGET_DIR (default: target/). Nothing outside this folder and the package caches is
-# written, except PostgreSQL's package when `make test` runs as root and finds none.
+# written, except Debian's packages that `make test` and `make demo` install as root where they are missing: PostgreSQL, tgt,
+# libiscsi-bin, btrfs-progs.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
