@@ -132,7 +132,8 @@ async fn bad_bodies_and_unknown_volumes_are_refused() {
         (json!({}), 400),
         (json!({ "snapshot": {} }), 400),
         (json!({ "snapshot": { "volume_id": "x" } }), 400),
-        (json!({ "snapshot": { "volume_id": null } }), 400),
+        // as upstream: an id that no volume has
+        (json!({ "snapshot": { "volume_id": null } }), 404),
         (json!({ "snapshot": { "volume_id": volume, "color": 1 } }), 400),
         (json!({ "snapshot": { "volume_id": volume, "name": "n".repeat(256) } }), 400),
         (json!({ "snapshot": { "volume_id": volume, "metadata": { "k": 1 } } }), 400),
