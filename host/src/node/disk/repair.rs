@@ -1,6 +1,6 @@
 //! At the start: files and records are made to agree. Records win.
 
-use std::{collections::HashSet, fs};
+use std::{collections::HashSet, fs, path::Path};
 
 use super::{Disk, Of};
 use crate::node::{
@@ -47,13 +47,16 @@ impl Disk {
 
     /// A live object's file is in its place and long enough.
     fn settle(&self, of: Of, id: &crate::node::name::ObjectId, size_gib: u64) -> Result<()> {
-        if !self.file(of, id).exists() {
-            if let Err(e) = self.publish(of, id) {
+        let (file, work) = (self.file(of, id), self.work(of, id));
+        if !is_there(&file)? {
+            if !is_there(&work)? {
                 // the record stays: it says what is missing, and an operator may put the file back
-                tracing::error!(file = %self.file(of, id).display(), error = %e, "the data of an object is missing");
+                tracing::error!(file = %file.display(), "the data of an object is missing");
                 return Ok(());
             }
-            tracing::info!(file = %self.file(of, id).display(), "a file was moved to its place, which a kill had prevented");
+            // the only copy, which `clear_work` would remove: without it in its place there is no start
+            self.publish(of, id)?;
+            tracing::info!(file = %file.display(), "a file was moved to its place, which a kill had prevented");
         }
         self.grow(of, id, size_gib)
     }
@@ -76,5 +79,39 @@ impl Disk {
                 tracing::warn!(file = %entry.path().display(), "a file without a record; it is left alone (move it to import/ to adopt it)");
             }
         }
+    }
+}
+
+/// Not knowing is no "no".
+fn is_there(path: &Path) -> Result<bool> {
+    path.try_exists().map_err(|e| Refusal::io(path.display(), e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::{name::ObjectId, state::Volume};
+
+    #[tokio::test]
+    async fn the_only_copy_of_a_live_volume_stays_in_work_when_it_cannot_be_moved() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("data");
+        for folder in ["work", "snapshots", "import"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        let disk = Disk { root: root.clone(), image: None };
+        let records = Records::open(&dir.path().join("state")).unwrap();
+        let id = ObjectId::parse("v1").unwrap();
+        let mut volume = Volume::tombstone(id.clone(), 1, Phase::Live, None);
+        volume.size_gib = 1;
+        records.volumes.put(volume).await.unwrap();
+        fs::write(disk.work(Of::Volume, &id), "data").unwrap();
+        // a rename that fails: there is no folder to move it to
+        disk.repair(&records).unwrap_err();
+        assert_eq!(fs::read(disk.work(Of::Volume, &id)).unwrap(), b"data");
+        fs::create_dir(root.join("volumes")).unwrap();
+        disk.repair(&records).unwrap();
+        assert!(fs::read(disk.file(Of::Volume, &id)).unwrap().starts_with(b"data"));
+        assert!(!disk.work(Of::Volume, &id).exists());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
-    io::Write,
+    io::{self, ErrorKind, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
@@ -30,9 +30,28 @@ impl Folder {
     /// Writes beside, syncs, renames, syncs the folder. Blocks. Only the owner may read the file.
     ///
     /// # Errors
-    /// The old content is in place then, unless only the last sync failed.
+    /// The old content is in place then: put back when only the last sync failed, since the caller goes on from the old one.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        let fail = |e| Refusal::io(format_args!("cannot write {}", self.path.join(name).display()), e);
+        let path = self.path.join(name);
+        let fail = |e| Refusal::io(format_args!("cannot write {}", path.display()), e);
+        let before = match fs::read(&path) {
+            Ok(bytes) => Some(bytes),
+            Err(e) if e.kind() == ErrorKind::NotFound => None,
+            Err(e) => return Err(fail(e)),
+        };
+        self.put(name, bytes).map_err(fail)?;
+        let Err(e) = self.handle.sync_all() else { return Ok(()) };
+        let undone = match before {
+            Some(bytes) => self.put(name, &bytes),
+            None => fs::remove_file(&path),
+        };
+        if let Err(e) = undone {
+            tracing::error!(file = %path.display(), error = %e, "a record that was not promised stays in place");
+        }
+        Err(fail(e))
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let beside = self.path.join(format!("{name}{UNFINISHED}"));
         let written = (|| {
             let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
@@ -40,18 +59,17 @@ impl Folder {
             file.sync_all()?;
             fs::rename(&beside, self.path.join(name))
         })();
-        if let Err(e) = written {
+        if written.is_err() {
             let _ = fs::remove_file(&beside);
-            return Err(fail(e));
         }
-        self.handle.sync_all().map_err(fail)
+        written
     }
 
     /// # Errors
     /// When the file is there and cannot be removed.
     pub fn remove(&self, name: &str) -> Result<()> {
         match fs::remove_file(self.path.join(name)) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Refusal::io(self.path.join(name).display(), e)),
+            Err(e) if e.kind() != ErrorKind::NotFound => Err(Refusal::io(self.path.join(name).display(), e)),
             _ => Ok(()),
         }
     }
@@ -63,4 +81,21 @@ impl Folder {
 /// When it cannot be made.
 pub fn private_folder(path: &Path) -> Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|e| Refusal::io(format_args!("cannot make {}", path.display()), e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_sync_of_the_folder_leaves_the_old_content() {
+        let dir = tempfile::tempdir().unwrap();
+        // a device cannot be synced
+        let folder = Folder { path: dir.path().to_owned(), handle: File::open("/dev/null").unwrap() };
+        folder.replace("a", b"new").unwrap_err();
+        assert!(!dir.path().join("a").exists());
+        fs::write(dir.path().join("a"), "old").unwrap();
+        folder.replace("a", b"new").unwrap_err();
+        assert_eq!(fs::read(dir.path().join("a")).unwrap(), b"old");
+    }
 }
