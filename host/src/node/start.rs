@@ -151,6 +151,10 @@ async fn restore(node: Arc<Node>) {
                 starting
             });
         }
+        let ballast = Arc::clone(&node.records.ballast);
+        if let Err(e) = blocking(move || ballast.fill()).await {
+            tracing::warn!(error = %e, "no room is kept for deletes");
+        }
         tokio::select! {
             changed = state.changed() => if changed.is_err() { return },
             () = sleep(CHECK_EVERY) => {}

@@ -5,14 +5,16 @@
 //! tgt; a deleted object's record stays as a tombstone, so that a late call of a lower generation is still refused.
 //! On failure: a record that cannot be read stops the start, since guessing would lose a volume.
 
+mod ballast;
 mod durable;
 mod record;
 mod table;
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
+pub use ballast::Ballast;
 pub use durable::{Folder, private_folder};
 pub use record::{Asked, Attachment, Phase, Record, Snapshot, Source, Volume};
 pub use table::Table;
@@ -24,6 +26,7 @@ use super::refusal::{Refusal, Result};
 pub struct Records {
     /// Made at the first start.
     pub node_id: String,
+    pub ballast: Arc<Ballast>,
     pub volumes: Table<Volume>,
     pub snapshots: Table<Snapshot>,
 }
@@ -40,10 +43,15 @@ impl Records {
     /// `internal`, naming the file that cannot be read.
     pub fn open(folder: &Path) -> Result<Self> {
         private_folder(folder)?;
+        let ballast = Arc::new(Ballast::of(folder));
+        if let Err(e) = ballast.fill() {
+            tracing::warn!(error = %e, "no room is kept for deletes");
+        }
         Ok(Self {
             node_id: node_id(folder)?,
-            volumes: Table::open(&folder.join(Volume::FOLDER))?,
-            snapshots: Table::open(&folder.join(Snapshot::FOLDER))?,
+            volumes: Table::open(&folder.join(Volume::FOLDER), Arc::clone(&ballast))?,
+            snapshots: Table::open(&folder.join(Snapshot::FOLDER), Arc::clone(&ballast))?,
+            ballast,
         })
     }
 }

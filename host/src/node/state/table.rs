@@ -9,12 +9,13 @@ use std::{
 };
 
 use super::{
+    ballast::Ballast,
     durable::{Folder, UNFINISHED, private_folder},
     record::Record,
 };
 use crate::node::{
     name::ObjectId,
-    refusal::{Refusal, Result},
+    refusal::{Kind, Refusal, Result},
 };
 
 type Rows<R> = BTreeMap<ObjectId, Arc<R>>;
@@ -23,13 +24,14 @@ type Rows<R> = BTreeMap<ObjectId, Arc<R>>;
 #[derive(Debug)]
 pub struct Table<R> {
     folder: Arc<Folder>,
+    ballast: Arc<Ballast>,
     rows: RwLock<Rows<R>>,
 }
 
 impl<R: Record> Table<R> {
     /// # Errors
     /// `internal`, naming the file that is no record.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub fn open(path: &Path, ballast: Arc<Ballast>) -> Result<Self> {
         private_folder(path)?;
         let mut rows = Rows::new();
         for entry in fs::read_dir(path).map_err(|e| Refusal::io(path.display(), e))? {
@@ -48,7 +50,7 @@ impl<R: Record> Table<R> {
             }
             rows.insert(record.id().clone(), Arc::new(record));
         }
-        Ok(Self { folder: Arc::new(Folder::open(path)?), rows: RwLock::new(rows) })
+        Ok(Self { folder: Arc::new(Folder::open(path)?), ballast, rows: RwLock::new(rows) })
     }
 
     fn rows(&self) -> RwLockReadGuard<'_, Rows<R>> {
@@ -77,6 +79,21 @@ impl<R: Record> Table<R> {
     /// `exhausted` or `internal`; the old record stands.
     pub async fn put(&self, record: R) -> Result<Arc<R>> {
         self.write(&record).await?;
+        Ok(self.show(record))
+    }
+
+    /// As [`Table::put`], for what gives room back: the ballast makes way for it.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn put_freeing(&self, record: R) -> Result<Arc<R>> {
+        match self.write(&record).await {
+            Err(e) if e.kind == Kind::Exhausted && self.ballast.free() => {
+                tracing::warn!("the file system is full; the room kept for deletes is used");
+                self.write(&record).await?;
+            }
+            outcome => outcome?,
+        }
         Ok(self.show(record))
     }
 

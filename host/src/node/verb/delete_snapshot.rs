@@ -14,7 +14,7 @@ impl Node {
                 return Ok(());
             }
         }
-        self.records.snapshots.put(Snapshot::tombstone(id.clone(), call.generation)).await?;
+        self.records.snapshots.put_freeing(Snapshot::tombstone(id.clone(), call.generation)).await?;
         let disk = self.disk.clone();
         blocking(move || {
             disk.discard_work(Of::Snapshot, &id);

@@ -26,7 +26,7 @@ impl Node {
         }
         // what was released is not ours to delete
         let phase = before.as_ref().filter(|b| b.phase == Phase::Released).map_or(Phase::Deleted, |b| b.phase);
-        self.records.volumes.put(Volume::tombstone(id.clone(), call.generation, phase, before.as_deref())).await?;
+        self.records.volumes.put_freeing(Volume::tombstone(id.clone(), call.generation, phase, before.as_deref())).await?;
         let disk = self.disk.clone();
         blocking(move || {
             disk.discard_work(Of::Volume, &id);

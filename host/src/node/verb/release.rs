@@ -26,7 +26,7 @@ impl Node {
                 if blocking(move || Ok(looked.release_is_taken(&file))).await? {
                     return Err(Refusal::conflict(format!("the import folder has a file {name} already")));
                 }
-                self.records.volumes.put(Volume::tombstone(id.clone(), call.generation, Phase::Released, Some(&before))).await?;
+                self.records.volumes.put_freeing(Volume::tombstone(id.clone(), call.generation, Phase::Released, Some(&before))).await?;
             }
         }
         blocking(move || disk.release(&id)).await?;
