@@ -113,3 +113,18 @@ async fn a_generation_is_one_decimal_number() {
     node.send_as(u64::MAX, Method::PUT, "/v1/volumes/v1", Some(json!({"size_gib": 1}))).await.ok();
     node.send_as(u64::MAX, Method::DELETE, "/v1/volumes/v1", None).await.ok();
 }
+
+#[tokio::test]
+async fn a_detach_from_all_fences_initiators_that_were_never_seen() {
+    let node = Node::start().await;
+    let (all, a) = ("/v1/volumes/v1/attachments", "/v1/volumes/v1/attachments/iqn.x:a");
+    // before the volume is there: its attach may be on its way
+    assert_eq!(node.send_as(10, Method::DELETE, all, None).await.status, StatusCode::NO_CONTENT);
+    node.send_as(1, Method::PUT, "/v1/volumes/v1", Some(json!({"size_gib": 1}))).await.ok();
+    node.send_as(9, Method::PUT, a, Some(json!({}))).await.refused("stale-generation");
+    node.send_as(9, Method::DELETE, all, None).await.refused("stale-generation");
+    node.send_as(10, Method::DELETE, all, None).await;
+    node.send_as(11, Method::PUT, a, Some(json!({}))).await.ok();
+    node.send_as(10, Method::DELETE, all, None).await.refused("stale-generation");
+    node.agrees().await;
+}

@@ -41,3 +41,16 @@ async fn a_release_overwrites_nothing() {
     assert_eq!(fs::read_to_string(node.dir().join("data/import/v1.raw")).unwrap(), "mine");
     node.agrees().await;
 }
+
+#[tokio::test]
+async fn a_file_becomes_one_volume_also_when_several_ask_at_once() {
+    let node = Node::start().await;
+    for round in 0..5 {
+        fs::write(node.dir().join("data/import/disk.raw"), vec![0x5a; 1 << 20]).unwrap();
+        let paths: Vec<String> = (0..8).map(|n| format!("/v1/volumes/v{round}-{n}")).collect();
+        let asked = paths.iter().map(|path| node.put(path, json!({"source": {"import": "disk.raw"}})));
+        let made = futures::future::join_all(asked).await.into_iter().filter(|a| a.status.is_success()).count();
+        assert_eq!(made, 1);
+    }
+    node.agrees().await;
+}

@@ -139,3 +139,28 @@ async fn an_ensure_repairs_what_somebody_changed_by_hand() {
     assert!(a.can_read(&connection).await);
     node.agrees().await;
 }
+
+#[tokio::test]
+async fn a_volume_whose_file_is_gone_keeps_no_other_from_its_host() {
+    let node = Node::start().await;
+    let a = Initiator::new("a");
+    for id in ["v1", "v2", "v3"] {
+        node.volume_in(id, "target-per-initiator").await;
+    }
+    let (one, two) = (node.attach("v1", &a.name).await, node.attach("v2", &a.name).await);
+    assert!(a.write(&one, 1, "0", "1M").await && a.write(&two, 2, "0", "1M").await);
+    let (file, kept) = (node.dir().join("data/volumes/v1.img"), node.dir().join("data/kept"));
+    std::fs::rename(&file, &kept).unwrap();
+    let service = node.service_pid();
+    node.kill_service();
+    node.service_after(service).await;
+    assert!(a.reads(&two, 2, "0", "1M").await, "the other volume is there");
+    node.post("/v1/volumes/v1/ensure", json!({})).await.refused("internal");
+    node.attach("v3", &a.name).await;
+    node.detach("v2", &a.name).await;
+    assert!(!a.can_read(&two).await);
+    std::fs::rename(&kept, &file).unwrap();
+    node.post("/v1/volumes/v1/ensure", json!({})).await.ok();
+    assert!(a.reads(&one, 1, "0", "1M").await);
+    node.agrees().await;
+}

@@ -12,7 +12,7 @@ use rustix::fs::{FlockOperation, flock};
 use tokio::sync::OwnedMutexGuard;
 
 use super::{
-    name::ObjectId,
+    name::{ImportName, ObjectId},
     refusal::{Refusal, Result},
 };
 
@@ -26,6 +26,10 @@ impl Locks {
     }
     pub async fn snapshot(&self, id: &ObjectId) -> OwnedMutexGuard<()> {
         self.named(format!("snapshot/{id}")).await
+    }
+    /// Taken after the volume's.
+    pub async fn import(&self, name: &ImportName) -> OwnedMutexGuard<()> {
+        self.named(format!("import/{name}")).await
     }
 
     async fn named(&self, name: String) -> OwnedMutexGuard<()> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use super::{
-    Exports, Failure, PATIENCE,
+    Exports, Failure, PATIENCE, refusal,
     target::{Present, PresentLun, unless},
     wanted::{Wanted, WantedLun},
 };
@@ -15,8 +15,25 @@ use crate::node::tgt::{Code, shown_size};
 const GENTLE: Duration = Duration::from_secs(1);
 
 impl Exports {
+    /// Adds what is missing. A LUN that `tgtd` refuses (its file is gone, or cannot be read) keeps no other away.
+    pub(super) async fn add_luns(&self, present: &mut Present, wanted: &Wanted) -> Result<(), Failure> {
+        present.broken.clear();
+        for (number, lun) in wanted.luns.iter().filter(|(n, _)| !present.luns.contains_key(n)).collect::<Vec<_>>() {
+            match self.add_lun(present, *number, lun).await {
+                Err(Failure::Tgt(e)) if e.code().is_some_and(|c| !matches!(c, Code::NoTarget | Code::LunExists)) => {
+                    unless(self.client.delete_lun(present.tid, *number).await, Code::NoLun)?;
+                    let file = lun.params.path.display();
+                    tracing::error!(tid = present.tid, number, %file, error = %e, source = ?e.code(), "a LUN cannot be shown");
+                    present.broken.push((*number, refusal(e)));
+                }
+                outcome => outcome?,
+            }
+        }
+        Ok(())
+    }
+
     /// Without a medium first, so that a read-only volume is at no moment writable.
-    pub(super) async fn add_lun(&self, present: &mut Present, number: u32, wanted: &WantedLun) -> Result<(), Failure> {
+    async fn add_lun(&self, present: &mut Present, number: u32, wanted: &WantedLun) -> Result<(), Failure> {
         self.client.new_lun(present.tid, number).await?;
         self.client.fill_lun(present.tid, number, &wanted.params).await?;
         present.luns.insert(number, PresentLun { params: wanted.params.clone(), size: shown_size(wanted.bytes), online: true });

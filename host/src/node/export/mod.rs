@@ -97,35 +97,37 @@ impl Exports {
     /// Makes the target what the records say.
     ///
     /// # Errors
-    /// `transient` when the daemon is down for longer than a moment or sessions do not end; `internal` when it refuses.
-    pub async fn apply(&self, key: Key) -> Result<()> {
+    /// `transient` when the daemon is down for longer than a moment or sessions do not end; `internal` when it refuses. A LUN
+    /// that cannot be shown, for its file is gone, is an error only when it `matters`: other volumes' faults are not the caller's.
+    pub async fn apply(&self, key: Key, matters: impl Fn(u32) -> bool) -> Result<()> {
         let held = self.hold(key).await;
-        self.apply_held(held).await
+        self.apply_held(held, matters).await
     }
 
     /// The same, for a target that is held already.
     ///
     /// # Errors
     /// As there.
-    pub async fn apply_held(&self, mut held: Held) -> Result<()> {
+    pub async fn apply_held(&self, mut held: Held, matters: impl Fn(u32) -> bool) -> Result<()> {
         let name = held.key.name(&self.prefix);
         let outcome = self.converge(&mut held.slot, &name, |e: &Self| held.key.wanted(&e.records, &e.disk)).await;
         drop(held);
         self.tidy(&name);
-        outcome
+        outcome?.into_iter().find(|(number, _)| matters(*number)).map_or(Ok(()), |(_, e)| Err(e))
     }
 
     /// As [`Exports::apply`], after looking at what is really there.
     ///
     /// # Errors
     /// As there.
-    pub async fn verify(&self, key: Key) -> Result<()> {
+    pub async fn verify(&self, key: Key, matters: impl Fn(u32) -> bool) -> Result<()> {
         let mut held = self.hold(key).await;
         held.slot.seen = Seen::Unknown;
-        self.apply_held(held).await
+        self.apply_held(held, matters).await
     }
 
-    async fn converge(&self, slot: &mut Slot, name: &str, wanted: impl Fn(&Self) -> Option<wanted::Wanted>) -> Result<()> {
+    /// Says which LUNs cannot be shown; everything else is as it should be then.
+    async fn converge(&self, slot: &mut Slot, name: &str, wanted: impl Fn(&Self) -> Option<wanted::Wanted>) -> Result<Vec<(u32, Refusal)>> {
         let mut last = None;
         for _ in 0..4 {
             let (epoch, fresh) = self.daemon.up()?;
@@ -133,7 +135,12 @@ impl Exports {
                 *slot = Slot { epoch, seen: if fresh { Seen::Absent } else { Seen::Unknown } };
             }
             match self.step(slot, name, wanted(self)).await {
-                Ok(()) => return Ok(()),
+                Ok(()) => {
+                    return Ok(match &mut slot.seen {
+                        Seen::Present(present) => std::mem::take(&mut present.broken),
+                        Seen::Unknown | Seen::Absent => Vec::new(),
+                    });
+                }
                 Err(Failure::Tgt(e)) => {
                     slot.seen = Seen::Unknown;
                     tracing::debug!(target_name = name, error = %e, source = ?e.code(), "a step failed; the target is looked at again");

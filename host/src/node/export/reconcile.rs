@@ -50,7 +50,7 @@ impl Exports {
             if self.daemon.up()?.0 == held.slot.epoch {
                 held.slot.seen = Seen::Unknown;
             }
-            if let Err(e) = self.apply_held(held).await {
+            if let Err(e) = self.apply_held(held, |_| true).await {
                 tracing::warn!(target_name = name, error = %e, "a target is not what it should be");
                 outcome = outcome.and(Err(e));
             }
@@ -71,7 +71,7 @@ impl Exports {
         }
         tracing::info!(target_name = name, "a target without a record is removed");
         *slot = Slot { epoch: self.daemon.up()?.0, seen: Seen::Unknown };
-        self.converge(&mut slot, name, |_| None).await
+        self.converge(&mut slot, name, |_| None).await.map(drop)
     }
 
     /// Accounts that no attachment has.

@@ -18,6 +18,8 @@ pub(super) struct Present {
     accounts: Vec<String>,
     acl: Vec<String>,
     pub luns: BTreeMap<u32, PresentLun>,
+    /// Wanted LUNs that cannot be shown, and why.
+    pub broken: Vec<(u32, Refusal)>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +36,7 @@ impl From<ShownTarget> for Present {
             let params = LunParams { path: l.path.into(), serial: l.serial, read_only: l.read_only };
             (number, PresentLun { params, size: l.size, online: l.online })
         });
-        Self { tid: shown.tid, ready: shown.ready, accounts: shown.accounts, acl: shown.acl, luns: luns.collect() }
+        Self { tid: shown.tid, ready: shown.ready, accounts: shown.accounts, acl: shown.acl, luns: luns.collect(), broken: Vec::new() }
     }
 }
 
@@ -61,7 +63,7 @@ impl PresentLun {
 }
 
 impl Exports {
-    /// The initiator is admitted last, when everything it may see is as it should be.
+    /// The initiator is admitted last, when everything it may see is as it should be, or cannot be shown.
     pub(super) async fn create(&self, wanted: &Wanted) -> Result<Present, Failure> {
         let tid = self.new_target(wanted).await?;
         unless(self.client.new_account(&wanted.user, &wanted.password).await, Code::UserExists)?;
@@ -72,10 +74,9 @@ impl Exports {
             accounts: vec![wanted.user.clone()],
             acl: vec![wanted.initiator.to_string()],
             luns: BTreeMap::new(),
+            broken: Vec::new(),
         };
-        for (number, lun) in &wanted.luns {
-            self.add_lun(&mut present, *number, lun).await?;
-        }
+        self.add_luns(&mut present, wanted).await?;
         self.client.bind_initiator(tid, &wanted.initiator).await?;
         tracing::info!(target_name = wanted.name, initiator = %wanted.initiator, luns = wanted.luns.len(), "a target was made");
         Ok(present)
@@ -102,11 +103,7 @@ impl Exports {
             self.remove_lun(&mut present, number).await?;
         }
         self.resize_luns(&mut present, wanted).await?;
-        for (number, lun) in &wanted.luns {
-            if !present.luns.contains_key(number) {
-                self.add_lun(&mut present, *number, lun).await?;
-            }
-        }
+        self.add_luns(&mut present, wanted).await?;
         Ok(present)
     }
 

@@ -59,6 +59,9 @@ pub struct Volume {
     pub attachments: BTreeMap<Initiator, Attachment>,
     #[serde(default)]
     pub fences: BTreeMap<Initiator, Fence>,
+    /// The highest generation of a detach from all: a fence for every initiator, seen or not.
+    #[serde(default)]
+    pub detached_all: u64,
 }
 
 /// One initiator's right to use one volume, and how it uses it. Holds a secret: never log it.
@@ -119,6 +122,7 @@ impl Volume {
             import_pending: false,
             attachments: BTreeMap::new(),
             fences: before.map(|b| b.fences.clone()).unwrap_or_default(),
+            detached_all: before.map(|b| b.detached_all).unwrap_or_default(),
         }
     }
     pub fn is_live(&self) -> bool {

@@ -44,8 +44,9 @@ impl Node {
         let mut volume = Volume::clone(&*self.volume(&id)?);
         let what = format!("attachment of volume {id} to {initiator}");
         let fence = volume.fences.entry(initiator.clone()).or_default();
-        if call.generation < fence.detach {
-            return Err(Refusal::stale(what, call.generation, fence.detach));
+        let detached = fence.detach.max(volume.detached_all);
+        if call.generation < detached {
+            return Err(Refusal::stale(what, call.generation, detached));
         }
         let present = volume.attachments.get(&initiator).filter(|a| !a.leaving).cloned();
         if call.generation < fence.attach && present.as_ref().is_none_or(|a| a.mode != body.mode) {
@@ -69,7 +70,7 @@ impl Node {
             volume.attachments.insert(initiator.clone(), wanted.clone());
             self.records.volumes.put(volume).await?;
         }
-        self.exports.apply_held(held).await?;
+        self.exports.apply_held(held, |number| number == wanted.lun).await?;
         Ok((self.volume(&id)?, wanted))
     }
 

@@ -31,6 +31,11 @@ impl Node {
     pub async fn create_volume(&self, call: &Call, id: ObjectId, body: CreateBody) -> Result<Arc<Volume>> {
         let _lock = self.locks.volume(&id).await;
         let asked = asked(&body)?;
+        // from the look at the file to its removal: one volume gets it
+        let _import = match &asked.source {
+            Some(Source::Import(name)) => Some(self.locks.import(name).await),
+            _ => None,
+        };
         let before = self.records.volumes.get(&id);
         if let Some(before) = &before {
             fence(format_args!("volume {id}"), before.generation, call)?;
@@ -46,7 +51,7 @@ impl Node {
                 return Err(e);
             }
         };
-        let fences = before.map(|b| b.fences.clone()).unwrap_or_default();
+        let (fences, detached_all) = before.map(|b| (b.fences.clone(), b.detached_all)).unwrap_or_default();
         let record = Volume {
             id: id.clone(),
             phase: Phase::Live,
@@ -59,6 +64,7 @@ impl Node {
             ended_at: None,
             attachments: Default::default(),
             fences,
+            detached_all,
         };
         // complete in work/, then promised, then in its place: after a kill in between the next start moves it
         if let Err(e) = self.records.volumes.write(&record).await {
@@ -87,7 +93,15 @@ impl Node {
         match &asked.source {
             Some(Source::Volume(source)) => drop(self.volume(source)?),
             Some(Source::Snapshot(source)) => drop(self.snapshot(source)?),
-            Some(Source::Import(_)) | None => {}
+            Some(Source::Import(name)) => {
+                // it has the content, and could not remove the file
+                let has_it =
+                    |v: &Volume| v.import_pending && v.id != *id && matches!(&v.asked.source, Some(Source::Import(n)) if n == name);
+                if let Some(other) = self.records.volumes.page(None, 1, has_it).pop() {
+                    return Err(Refusal::busy(format!("import file {name} is being adopted as volume {}", other.id)));
+                }
+            }
+            None => {}
         }
         let (disk, id, asked) = (self.disk.clone(), id.clone(), asked.clone());
         blocking(move || {

@@ -20,7 +20,7 @@ impl Node {
         let volume = self.records.volumes.get(&id).map(|v| Volume::clone(&v));
         let mut volume = volume.unwrap_or_else(|| Volume::tombstone(id.clone(), 0, Phase::Deleted, None));
         let fence = volume.fences.entry(initiator.clone()).or_default();
-        let seen = fence.attach.max(fence.detach);
+        let seen = fence.attach.max(fence.detach).max(volume.detached_all);
         if call.generation < seen {
             return Err(Refusal::stale(format_args!("attachment of volume {id} to {initiator}"), call.generation, seen));
         }
@@ -35,15 +35,14 @@ impl Node {
     /// As [`Node::detach`]; `stale-generation` refuses all of it.
     pub async fn detach_all(&self, call: &Call, id: ObjectId) -> Result<()> {
         let _lock = self.locks.volume(&id).await;
-        let Some(volume) = self.records.volumes.get(&id) else { return Ok(()) };
-        let mut volume = Volume::clone(&volume);
-        let newest = volume.fences.values().map(|f| f.attach.max(f.detach)).max().unwrap_or_default();
+        // also for initiators that were not seen: their attach may still be on its way
+        let volume = self.records.volumes.get(&id).map(|v| Volume::clone(&v));
+        let mut volume = volume.unwrap_or_else(|| Volume::tombstone(id.clone(), 0, Phase::Deleted, None));
+        let newest = volume.fences.values().map(|f| f.attach.max(f.detach)).max().unwrap_or_default().max(volume.detached_all);
         if call.generation < newest {
             return Err(Refusal::stale(format_args!("attachments of volume {id}"), call.generation, newest));
         }
-        for fence in volume.fences.values_mut() {
-            fence.detach = call.generation;
-        }
+        volume.detached_all = call.generation;
         let initiators: Vec<Initiator> = volume.attachments.keys().cloned().collect();
         self.take_away(volume, &initiators).await
     }
@@ -80,12 +79,13 @@ impl Node {
             }
             self.records.volumes.show(leaving);
             for key in keys {
-                self.exports.apply(key).await?;
+                // a LUN that cannot be shown is no reason not to take one away
+                self.exports.apply(key, |_| false).await?;
             }
         }
         for initiator in initiators {
             volume.attachments.remove(initiator);
         }
-        self.records.volumes.put(volume).await.map(drop)
+        self.records.volumes.put_freeing(volume).await.map(drop)
     }
 }

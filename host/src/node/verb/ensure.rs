@@ -14,8 +14,8 @@ impl Node {
         self.finish_leaving(&id).await?;
         let volume = self.volume_for(&id, call)?;
         let volume = self.seen(volume, call).await?;
-        for initiator in volume.attachments.keys() {
-            self.exports.verify(crate::node::export::Key::of(&volume, initiator)).await?;
+        for (initiator, attachment) in &volume.attachments {
+            self.exports.verify(crate::node::export::Key::of(&volume, initiator), |number| number == attachment.lun).await?;
         }
         Ok(volume)
     }

@@ -52,8 +52,8 @@ impl Node {
 
     /// Makes every target that shows the volume what it should be.
     pub(super) async fn apply_all(&self, volume: &Volume) -> Result<()> {
-        for initiator in volume.attachments.keys() {
-            self.exports.apply(Key::of(volume, initiator)).await?;
+        for (initiator, attachment) in &volume.attachments {
+            self.exports.apply(Key::of(volume, initiator), |number| number == attachment.lun).await?;
         }
         Ok(())
     }
