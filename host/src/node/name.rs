@@ -40,6 +40,16 @@ pub fn shown(text: &str) -> String {
     short
 }
 
+/// A message that may hold text from outside, on one line of a log.
+pub fn one_line(text: &str) -> String {
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut line = String::new();
+    for c in text.chars().take(400) {
+        if breaks(c) { line.extend(c.escape_default()) } else { line.push(c) }
+    }
+    line
+}
+
 /// `length` hexadecimal digits that stand for a text.
 pub fn digest(text: &str, length: usize) -> String {
     let mut digits = hex::encode(Sha256::digest(text.as_bytes()));
@@ -63,9 +73,11 @@ impl ObjectId {
         if itself { self.0.clone() } else { format!("x.{}", digest(&self.0, 32)) }
     }
 
-    /// 32 hexadecimal digits: the SCSI serial number of the volume. A UUID is its own.
+    /// 32 hexadecimal digits: the SCSI serial number of the volume. A UUID as it is usually written is its
+    /// own; other ways to write it are other ids.
     pub fn serial(&self) -> String {
-        uuid::Uuid::try_parse(&self.0).map_or_else(|_| digest(&self.0, 32), |u| u.simple().to_string())
+        let uuid = uuid::Uuid::try_parse(&self.0).ok().filter(|u| u.hyphenated().to_string() == self.0);
+        uuid.map_or_else(|| digest(&self.0, 32), |u| u.simple().to_string())
     }
 }
 
@@ -206,15 +218,20 @@ mod tests {
 
     #[test]
     fn two_ids_never_share_a_target_name_or_a_serial() {
-        let ids = ["a_b", "a.b", "a-b", "A-b", "A_b"].map(|t| ObjectId::parse(t).unwrap());
+        let uuid = "7a3e8f7e-3f0e-4d55-9d5c-1f8a54a0c1b2";
+        let (upper, bare) = (uuid.to_uppercase(), uuid.replace('-', ""));
+        let ids = ["a_b", "a.b", "a-b", "A-b", "A_b", uuid, &upper, &bare].map(|t| ObjectId::parse(t).unwrap());
         let unique = |f: fn(&ObjectId) -> String| ids.iter().map(f).collect::<std::collections::BTreeSet<_>>().len();
         assert_eq!(unique(ObjectId::in_target_name), ids.len());
         assert_eq!(unique(ObjectId::serial), ids.len());
+        assert_eq!(ObjectId::parse(uuid).unwrap().serial(), bare);
     }
 
     #[test]
     fn a_message_shows_no_control_characters_and_not_much() {
         assert_eq!(shown("a\nb"), "a\\nb");
+        assert_eq!(one_line("`a\nb\u{1b}[2J\u{2028}` \"ä\""), "`a\\nb\\u{1b}[2J\\u{2028}` \"ä\"");
+        assert_eq!(one_line(&"x".repeat(500)).len(), 400);
         assert_eq!(shown(&"x".repeat(500)).len(), 43);
     }
 }

@@ -18,8 +18,8 @@ pub enum Key {
     Host(Initiator),
 }
 
-/// A target as it should be.
-#[derive(Debug, Clone)]
+/// A target as it should be. Holds a secret: never log it.
+#[derive(Clone)]
 pub(super) struct Wanted {
     pub name: String,
     pub tid: i32,
@@ -27,6 +27,12 @@ pub(super) struct Wanted {
     pub user: String,
     pub password: String,
     pub luns: BTreeMap<u32, WantedLun>,
+}
+
+impl std::fmt::Debug for Wanted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Wanted").field("name", &self.name).field("tid", &self.tid).field("luns", &self.luns).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

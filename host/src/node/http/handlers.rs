@@ -41,10 +41,11 @@ pub async fn health(node: Arc<Node>, _: Ask) -> Result<Reply> {
     let phase = *node.phase.borrow();
     let service = node.daemon.state().borrow().clone();
     let (status, reason) = match (phase, service) {
-        (Phase::Stopping, _) => ("stopping", "the node is ending".to_owned()),
+        (Phase::Stopping, _) => ("stopping", "the node is ending"),
         (Phase::Serving, State::Up { .. }) => return ok(json!({"status": "ok"})),
-        (Phase::Starting, _) => ("starting", "exports are being restored".to_owned()),
-        (Phase::Serving, State::Down(why)) => ("degraded", format!("the iSCSI service is down: {why}")),
+        (Phase::Starting, _) => ("starting", "exports are being restored"),
+        // why is for those with the token
+        (Phase::Serving, State::Down(_)) => ("degraded", "the iSCSI service is down and is being started again"),
     };
     Ok(Reply::Json(503, json!({"status": status, "reason": reason})))
 }
@@ -54,6 +55,10 @@ pub async fn openapi(_: Arc<Node>, _: Ask) -> Result<Reply> {
 }
 
 pub async fn node(node: Arc<Node>, _: Ask) -> Result<Reply> {
+    let down = match &*node.daemon.state().borrow() {
+        State::Up { .. } => None,
+        State::Down(why) => Some(why.clone()),
+    };
     ok(json!({
         "id": node.records.node_id,
         "version": env!("CARGO_PKG_VERSION"),
@@ -62,6 +67,7 @@ pub async fn node(node: Arc<Node>, _: Ask) -> Result<Reply> {
         "iqn_prefix": node.exports.prefix,
         "layouts": [Layout::TargetPerVolume, Layout::TargetPerInitiator],
         "default_layout": node.default_layout,
+        "iscsi_down_because": down,
         "features": {
             "multiattach": true, "online_extend": true, "read_only_attachments": true, "clone": true, "revert": true,
             "retype": true, "import": true, "discard": true, "thin": true, "reservations": false,

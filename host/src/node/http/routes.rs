@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::handlers as h;
 use crate::node::{
     Call, Node,
-    name::{ImportName, Initiator, ObjectId},
+    name::{ImportName, Initiator, ObjectId, one_line},
     refusal::{Refusal, Result},
 };
 
@@ -64,7 +64,7 @@ impl Ask {
     /// The body; an absent one is `{}`.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T> {
         let bytes: &[u8] = if self.body.iter().all(u8::is_ascii_whitespace) { b"{}" } else { &self.body };
-        serde_json::from_slice(bytes).map_err(|e| Refusal::invalid(format!("the body: {e}")))
+        serde_json::from_slice(bytes).map_err(|e| Refusal::invalid(format!("the body: {}", one_line(&e.to_string()))))
     }
     pub fn limit(&self) -> Result<usize> {
         match self.query.get("limit").map(|l| l.parse()) {
