@@ -61,7 +61,7 @@ both_databases! {
         assert!(!placed(&db.store, &volume("v", 1)).await.unwrap_err().worth_waiting());
         configure(&db.store, &config("a")).await;
         let mut tx = db.store.begin().await.unwrap();
-        tx.mark_backend_down("stowage@a", "log-in refused").await.unwrap();
+        assert!(tx.mark_backend_down("stowage@a", "log-in refused", i64::MAX, 0).await.unwrap());
         tx.commit().await.unwrap();
         assert!(!placed(&db.store, &volume("v", 1)).await.unwrap_err().worth_waiting());
         up(&db.store, &config("b"), vec![pool("p", 1.0, 1.0)]).await;

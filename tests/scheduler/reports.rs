@@ -73,7 +73,7 @@ both_databases! {
         report_now(&db.store, "stowage@a", pool("p", 1.0, 1.0)).await;
         assert_eq!(db.store.backend("stowage@a").await.unwrap().unwrap().state(clock::now()), Ok(()));
         let mut tx = db.store.begin().await.unwrap();
-        tx.mark_backend_down("stowage@a", "log-in refused").await.unwrap();
+        assert!(tx.mark_backend_down("stowage@a", "log-in refused", i64::MAX, 0).await.unwrap());
         tx.commit().await.unwrap();
         assert_eq!(db.store.backend("stowage@a").await.unwrap().unwrap().state(clock::now()).unwrap_err(), "log-in refused");
         report_now(&db.store, "stowage@a", pool("p", 1.0, 1.0)).await;

@@ -266,3 +266,34 @@ both_databases! {
         app.reconcilers.stop().await;
     }
 }
+
+#[tokio::test]
+async fn a_process_that_cannot_use_a_back_end_does_not_take_it_down_for_one_that_can() {
+    support::db::on_postgres(|db| async move {
+        let (well, broken) = (Array::new(well(SharedTargets::Yes)), Array::new(Mood::Fails(ErrorKind::Trap)));
+        let interval = Duration::from_millis(500);
+        let (app, _) = watching(&db, interval, &[("a", &well), ("b", &well)]).await;
+        until("both are up", async || state(&app, "a").await.is_ok() && state(&app, "b").await.is_ok()).await;
+        // on that machine the driver of `a` traps, and the one of `b` is not loaded
+        let config = Config::clone(&app.config.get());
+        let elsewhere = serving(&db, interval, &[("a", &broken), ("b", &broken)]).await;
+        let both = App::build(Live::new(config, Source::default()), db.store.clone(), PublicUrls::default()).await.unwrap();
+        both.drivers.insert(elsewhere.drivers.backend("stowage@a").unwrap());
+        let stats = Stats::new(&both).retry_after(SOON);
+        both.reconcilers.start(&both.jobs, Arc::new(stats));
+        let since = well.asked();
+        until("both machines have asked often", async || {
+            for name in ["a", "b"] {
+                assert_eq!(state(&app, name).await, Ok(()), "{name}");
+            }
+            broken.asked() >= 10 && well.asked() >= since + 4
+        })
+        .await;
+        both.reconcilers.stop().await;
+        // nobody can use it any more
+        well.becomes(Mood::Fails(ErrorKind::Auth));
+        until("it is down", async || state(&app, "a").await.is_err()).await;
+        app.reconcilers.stop().await;
+    })
+    .await;
+}

@@ -5,7 +5,9 @@
 //! that answers is up; one that refuses or misbehaves is down with the reason at once; one whose array does not answer goes
 //! down with the third failure in a row. Only a call that was made counts: the process that got no answer asks again soon,
 //! whoever's turn it is, and a turn that another process has leaves its count as it was. A call that could not be made for a
-//! reason of the host's (its limits, its lease) says nothing of the back end. After a report that changes what volumes carry
+//! reason of the host's (its limits, its lease) says nothing of the back end. Of several processes one that cannot use a back
+//! end (its driver is not loaded there, a secret is missing on that machine) does not take it down while another has
+//! answers: only when the last report is its own, or older than three intervals. After a report that changes what volumes carry
 //! (`shared_targets`), and at start, the volumes follow. On failure the last figures stay; a panic is a failure.
 
 use std::{
@@ -21,6 +23,7 @@ use rand::Rng;
 use super::Reconciler;
 use crate::{
     app::App,
+    clock::{self, Micros},
     driver::{Call, DriverError, ErrorKind},
     error::Result,
     scheduler::{ReportStored, dictionary},
@@ -33,6 +36,8 @@ pub const NAME: &str = "stats";
 
 /// Failures in a row of an array that does not answer, before its back end counts as down.
 const PATIENCE: u32 = 3;
+/// Intervals without any process's answer after which every process's failure counts.
+const SILENT_INTERVALS: u32 = 3;
 /// The wait after a failure.
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 
@@ -52,22 +57,33 @@ struct Turn {
     again: bool,
     /// Calls in a row of this process that an array did not answer.
     failures: u32,
+    /// When the last call began that this process had an answer to.
+    answered: Option<Micros>,
     /// This process has had no answer since its start, the last swap or change: it asks whoever else does.
     fresh: bool,
+}
+
+/// How a process comes to a turn.
+#[derive(Debug, Clone, Copy)]
+struct Mood {
+    /// It asks whoever's turn it is.
+    fresh: bool,
+    /// Its last call was not answered: it asks, but takes nobody's turn.
+    failing: bool,
 }
 
 /// What became of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
-    /// The back end has answered.
-    Answered,
+    /// The back end has answered a call that began then.
+    Answered(Micros),
     /// Another process asked it in this interval.
     NotOurTurn,
 }
 
 impl Turn {
     fn now() -> Self {
-        Self { due: Instant::now(), running: false, again: false, failures: 0, fresh: true }
+        Self { due: Instant::now(), running: false, again: false, failures: 0, answered: None, fresh: true }
     }
 }
 
@@ -123,8 +139,8 @@ impl Stats {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The back ends to be asked now, marked as running: (host, whoever's turn it is).
-    fn take_due(&self, hosts: &[String]) -> Vec<(String, bool)> {
+    /// The back ends to be asked now, marked as running.
+    fn take_due(&self, hosts: &[String]) -> Vec<(String, Mood)> {
         let mut turns = self.turns();
         turns.retain(|host, turn| turn.running || hosts.contains(host));
         let now = Instant::now();
@@ -133,24 +149,25 @@ impl Stats {
             let turn = turns.entry(host.clone()).or_insert_with(Turn::now);
             if !turn.running && turn.due <= now {
                 turn.running = true;
-                due.push((host.clone(), turn.fresh));
+                due.push((host.clone(), Mood { fresh: turn.fresh, failing: turn.failures > 0 }));
             }
         }
         due
     }
 
     /// One back end's turn, from asking to the next due time.
-    async fn one(self, app: Arc<App>, host: String, fresh: bool) {
+    async fn one(self, app: Arc<App>, host: String, mood: Mood) {
         let interval = app.config.get().scheduler.report_interval;
-        let asked = AssertUnwindSafe(self.ask(&app, &host, fresh, interval)).catch_unwind().await;
+        let asked = AssertUnwindSafe(self.ask(&app, &host, mood, interval)).catch_unwind().await;
         let outcome = asked.unwrap_or(Err(Failure::Panicked));
-        let failures = {
+        let (failures, ours) = {
             let mut turns = self.turns();
             let Some(turn) = turns.get_mut(&host) else { return };
             turn.running = false;
             let pause = match &outcome {
-                Ok(Asked::Answered) => {
+                Ok(Asked::Answered(began_at)) => {
                     turn.failures = 0;
+                    turn.answered = Some(*began_at);
                     turn.fresh = turn.again;
                     interval
                 }
@@ -165,18 +182,21 @@ impl Stats {
             if std::mem::take(&mut turn.again) {
                 turn.due = Instant::now();
             }
-            turn.failures
+            (turn.failures, turn.answered)
         };
         if let Err(failure) = outcome {
-            failed(&app, &host, &failure, failures).await;
+            let silent_since = clock::now() - clock::micros(interval * SILENT_INTERVALS);
+            failed(&app, &host, &failure, failures, ours.unwrap_or(0), silent_since).await;
         }
     }
 
-    async fn ask(&self, app: &Arc<App>, host: &str, fresh: bool, interval: Duration) -> Result<Asked, Failure> {
-        if !take_turn(app, host, interval).await? && !fresh {
+    async fn ask(&self, app: &Arc<App>, host: &str, mood: Mood, interval: Duration) -> Result<Asked, Failure> {
+        // before the turn is taken: who cannot ask leaves it to others
+        let backend = app.drivers.backend(host)?;
+        let is_ours = !mood.failing && take_turn(app, host, interval).await?;
+        if !is_ours && !mood.fresh {
             return Ok(Asked::NotOurTurn);
         }
-        let backend = app.drivers.backend(host)?;
         let began_at = app.store.now().await?;
         let call = Call::internal(format!("report:{host}"), backend.config.grants.call_timeout);
         let timed = backend.refresh(&call).await?;
@@ -191,15 +211,15 @@ impl Stats {
         for pool in app.store.pools_of(host).await? {
             show(&pool);
         }
-        let ReportStored::Stored { shared_targets_before } = stored else { return Ok(Asked::Answered) };
+        let ReportStored::Stored { shared_targets_before } = stored else { return Ok(Asked::Answered(began_at)) };
         // the less safe way, and what else volumes show of their back end
-        if fresh || shared_targets_before != Some(report.shared_targets) {
+        if mood.fresh || shared_targets_before != Some(report.shared_targets) {
             let changed = follow::follow(app, host).await?;
             if changed > 0 {
                 tracing::info!(backend = host, volumes = changed, "the volumes follow what their back end reports");
             }
         }
-        Ok(Asked::Answered)
+        Ok(Asked::Answered(began_at))
     }
 }
 
@@ -210,8 +230,8 @@ async fn take_turn(app: &App, host: &str, interval: Duration) -> StoreResult<boo
     Ok(mine)
 }
 
-/// A report that did not come.
-async fn failed(app: &App, host: &str, failure: &Failure, failures: u32) {
+/// A report that did not come; `ours`: when this process's last answered call began.
+async fn failed(app: &App, host: &str, failure: &Failure, failures: u32, ours: Micros, silent_since: Micros) {
     metrics::counter!("stowage_reports_total", "backend" => host.to_owned(), "outcome" => "failed").increment(1);
     let Some(error) = failure.of_backend() else {
         tracing::warn!(backend = host, error = %failure, "a report could not be asked for or stored; the back end is asked again");
@@ -223,15 +243,20 @@ async fn failed(app: &App, host: &str, failure: &Failure, failures: u32) {
     if passing && failures < PATIENCE {
         return;
     }
-    if let Err(e) = mark_down(app, host, &error.to_string()).await {
-        tracing::warn!(backend = host, error = %e, "the back end could not be marked as down");
+    // there is no other process on SQLite
+    let ours = if app.store.is_sqlite() { Micros::MAX } else { ours };
+    match mark_down(app, host, &error.to_string(), ours, silent_since).await {
+        Ok(true) => {}
+        Ok(false) => tracing::warn!(backend = host, "another process has answers of the back end; it stays up"),
+        Err(e) => tracing::warn!(backend = host, error = %e, "the back end could not be marked as down"),
     }
 }
 
-async fn mark_down(app: &App, host: &str, reason: &str) -> StoreResult<()> {
+async fn mark_down(app: &App, host: &str, reason: &str, ours: Micros, silent_since: Micros) -> StoreResult<bool> {
     let mut tx = app.store.begin().await?;
-    tx.mark_backend_down(host, reason).await?;
-    tx.commit().await
+    let marked = tx.mark_backend_down(host, reason, ours, silent_since).await?;
+    tx.commit().await?;
+    Ok(marked)
 }
 
 fn show(pool: &PoolRow) {
@@ -263,8 +288,8 @@ impl Reconciler for Stats {
             let Some(app) = self.app.upgrade() else { return Ok(String::new()) };
             let config = app.config.get();
             let hosts: Vec<String> = config.backends.iter().map(|b| config.backend_host(&b.name)).collect();
-            for (host, fresh) in self.take_due(&hosts) {
-                tokio::spawn(self.clone().one(Arc::clone(&app), host, fresh));
+            for (host, mood) in self.take_due(&hosts) {
+                tokio::spawn(self.clone().one(Arc::clone(&app), host, mood));
             }
             Ok(String::new())
         })

@@ -263,11 +263,13 @@ impl Tx {
         Ok(done > 0)
     }
 
-    /// Marks a back end as down, for a reason that an operator can read. Its figures stay.
-    pub async fn mark_backend_down(&mut self, host: &str, reason: &str) -> StoreResult<()> {
-        let sql = "UPDATE backends SET state_changed_at = CASE WHEN up THEN $3 ELSE state_changed_at END, up = FALSE, state_reason = $2 WHERE host = $1";
-        on_tx!(self, t => sqlx::query(sql).bind(host).bind(reason).bind(clock::now()).execute(t).await?.rows_affected());
-        Ok(())
+    /// Marks a back end as down, for a reason that an operator can read. Its figures stay. Not when another process had an
+    /// answer: the last report began after `ours`, and came after `silent_since`. False: so it is, or there is no such back end.
+    pub async fn mark_backend_down(&mut self, host: &str, reason: &str, ours: Micros, silent_since: Micros) -> StoreResult<bool> {
+        let sql = "UPDATE backends SET state_changed_at = CASE WHEN up THEN $3 ELSE state_changed_at END, up = FALSE, state_reason = $2 \
+                   WHERE host = $1 AND (report_began_at IS NULL OR report_began_at <= $4 OR reported_at IS NULL OR reported_at < $5)";
+        let bound = on_tx!(self, t => sqlx::query(sql).bind(host).bind(reason).bind(clock::now()).bind(ours).bind(silent_since).execute(t).await?.rows_affected());
+        Ok(bound > 0)
     }
 
     /// Whether an enabled back end's report is still to come: it never reported, or not since nobody served it, and has not
