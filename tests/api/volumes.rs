@@ -181,6 +181,20 @@ async fn a_create_that_fails_everywhere_ends_in_error_with_a_message_and_an_empt
 }
 
 #[tokio::test]
+async fn what_a_lost_answer_may_have_made_is_cleaned_up_whatever_the_repeat_answers() {
+    for last in [ErrorKind::Exhausted, ErrorKind::Auth, ErrorKind::Invalid] {
+        let site = Site::start().await;
+        let member = site.member().await;
+        site.array.fault("create", Fault::LoseAnswer(ErrorKind::Deadline));
+        site.array.fault("create", Fault::Refuse(last));
+        let id = create(&member, json!({})).await;
+        member.until(&format!("/volumes/{id}"), |a| a.body()["volume"]["status"] == "error").await;
+        assert_eq!(site.array.count("create"), 2, "{last:?}");
+        site.until("the clean-up", || async { site.array.volumes().is_empty() }).await;
+    }
+}
+
+#[tokio::test]
 async fn a_request_that_can_never_work_is_tried_once() {
     let site = Site::start().await;
     let member = site.member().await;
@@ -202,6 +216,19 @@ async fn a_busy_volume_becomes_available_again_with_a_message() {
     member.until(&format!("/volumes/{id}"), |a| a.body()["volume"]["status"] == "available").await;
     let messages = member.at("3.5").get(&format!("/messages?resource_uuid={id}")).await.expect(200);
     assert!(messages["messages"][0]["user_message"].as_str().unwrap().starts_with("delete volume:"));
+}
+
+#[tokio::test]
+async fn a_busy_volume_that_was_not_available_before_does_not_become_so() {
+    let site = Site::start().await;
+    let (member, operator) = (site.member().await, site.operator().await);
+    let id = site.volume().await;
+    operator.post(&format!("/volumes/{id}/action"), json!({ "os-reset_status": { "status": "error" } })).await.expect(202);
+    for _ in 0..4 {
+        site.array.fault("delete", Fault::Refuse(ErrorKind::Busy));
+    }
+    member.delete(&format!("/volumes/{id}")).await.expect(202);
+    member.until(&format!("/volumes/{id}"), |a| a.body()["volume"]["status"] == "error_deleting").await;
 }
 
 #[tokio::test]

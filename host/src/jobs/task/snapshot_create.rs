@@ -34,7 +34,7 @@ impl Task for SnapshotCreate {
                 // deleted by force meanwhile: that job comes next and cleans up
                 return dropped(cx).await;
             }
-            let mut tried: Tried = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
+            let mut tried = serde_json::from_value::<Tried>(cx.job.payload.clone()).unwrap_or_default().begin(cx.job.attempts);
             match create(cx, &snapshot).await? {
                 Ok(update) => made(cx, &snapshot, update).await,
                 Err(e) => {

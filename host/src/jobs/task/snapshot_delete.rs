@@ -1,10 +1,11 @@
 //! `snapshot.delete`: the driver's delete, then the row goes.
 //!
 //! The driver answers success for what is gone, so a repeat after a crash ends well. Busy (something on the array depends on
-//! it) gives the snapshot back as available; any other failure that repeats do not cure ends in `error_deleting`, from where
+//! it) gives a snapshot back that was available; any other failure that repeats do not cure ends in `error_deleting`, from where
 //! its owner may delete again.
 
 use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
@@ -24,6 +25,16 @@ use crate::{
 
 pub struct SnapshotDelete;
 
+/// The job's arguments, and what a run knows of the runs before it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Ask {
+    /// Its status before: one that was never whole does not become available.
+    was: Option<String>,
+    #[serde(flatten)]
+    tried: Tried,
+}
+
 impl Task for SnapshotDelete {
     fn kind(&self) -> &'static str {
         "snapshot.delete"
@@ -32,19 +43,21 @@ impl Task for SnapshotDelete {
     fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
             let Some(snapshot) = deleting(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
-            let mut tried: Tried = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
+            let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
             match delete(cx, &snapshot).await? {
                 Ok(()) => remove(cx, &snapshot).await,
                 Err(e) if e.kind == ErrorKind::NotFound => remove(cx, &snapshot).await,
                 Err(e) => {
                     unless_fenced(&e)?;
                     tracing::warn!(snapshot_id = %snapshot.id, host = snapshot.host, error = %e, "the driver did not delete the snapshot");
-                    if let Some(after) = tried.again(&e) {
-                        return Ok(Outcome::Again { after, payload: json!(tried), reason: e.to_string() });
+                    if let Some(after) = ask.tried.again(&e) {
+                        return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
                     }
                     if e.kind == ErrorKind::Busy {
                         let why = e.user_message.as_deref().unwrap_or("");
-                        return end(cx, &snapshot, SnapshotStatus::Available, Detail::SnapshotIsBusy, why).await;
+                        let whole = ask.was.as_deref() == Some(SnapshotStatus::Available.as_str());
+                        let status = if whole { SnapshotStatus::Available } else { SnapshotStatus::ErrorDeleting };
+                        return end(cx, &snapshot, status, Detail::SnapshotIsBusy, why).await;
                     }
                     end(cx, &snapshot, SnapshotStatus::ErrorDeleting, Detail::SnapshotDeleteError, e.user_text()).await
                 }

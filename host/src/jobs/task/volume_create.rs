@@ -2,7 +2,7 @@
 //!
 //! Steps, each of which a later run finds done: (1) the pool, in one transaction with the room it takes and the volume's
 //! `host`; (2) the driver's create, keyed by the volume's id; (3) the result. A failure that may have done something is
-//! first repeated on the same back end; a pool that is given up is written into the payload before another is chosen, and
+//! first repeated on the same back end, and stays in mind whatever the repeats answer; a pool that is given up is written into the payload before another is chosen, and
 //! if something may be left there, the transaction that chooses the next one leaves a clean-up job. After three pools, or
 //! when none is left, the volume ends in `error`, without a host, with a message.
 
@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{block_support as support, patience, volume_source};
+use super::{block_support as support, patience, snapshot_support::lost_a_run, volume_source};
 use crate::{
     clock,
     domain::{volume::VolumeStatus, volume_type},
@@ -44,6 +44,10 @@ struct Progress {
     given_up: Vec<String>,
     /// Not to be chosen again, `given_up` among them.
     excluded: Vec<String>,
+    /// The present pool may hold something: a failure there, or a run of which nothing is known, may have made it.
+    uncertain: bool,
+    /// The last run that ended with what stands here.
+    ended: i64,
     /// The pool given up last may hold something.
     leftover: bool,
     /// Failures in a row on the present pool.
@@ -81,12 +85,12 @@ impl Task for VolumeCreate {
     fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
             let mut progress: Progress = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
-            let Some(volume) = cx.app.store.volume(&cx.job.resource_id).await? else {
-                return done(cx, cx.app.store.begin().await?).await;
-            };
+            progress.uncertain |= lost_a_run(progress.ended, cx.job.attempts);
+            progress.ended = cx.job.attempts;
+            let Some(volume) = cx.app.store.volume(&cx.job.resource_id).await? else { return dropped(cx).await };
             if volume.status != VolumeStatus::Creating.as_str() {
-                // deleted by force meanwhile: that job comes next and cleans up
-                return done(cx, cx.app.store.begin().await?).await;
+                // deleted by force meanwhile: that job comes next and cleans up; or an operator said that it is something else
+                return dropped(cx).await;
             }
             let volume = match &volume.host {
                 Some(host) if !progress.given_up.contains(host) => volume,
@@ -109,7 +113,7 @@ impl Task for VolumeCreate {
     fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
             let volume = cx.app.store.volume(&cx.job.resource_id).await?.filter(|v| v.status == VolumeStatus::Creating.as_str());
-            let Some(volume) = volume else { return done(cx, cx.app.store.begin().await?).await };
+            let Some(volume) = volume else { return dropped(cx).await };
             // read before the transaction begins, as in `place`
             let leftover = match volume.backend() {
                 Some(backend) => Some((backend, support::driver_volume(cx, &volume).await?)),
@@ -154,6 +158,7 @@ impl VolumeCreate {
                 cx.commit_step(tx).await?;
                 progress.failures = 0;
                 progress.leftover = false;
+                progress.uncertain = false;
                 progress.token = None;
                 Ok(row.map_or(Placing::Ended, |row| Placing::Placed(Box::new(row))))
             }
@@ -212,6 +217,7 @@ impl VolumeCreate {
             Ok(Answer::Done(update)) => succeed(cx, volume, backend, update).await,
             Ok(Answer::Pending(pending)) => {
                 progress.failures = 0;
+                progress.uncertain = true;
                 progress.token = Some(pending.token);
                 let percent = pending.percent.map_or_else(String::new, |p| format!(", {p} %"));
                 Ok(again(progress, pending.retry_after, format!("the back end works on it{percent}")))
@@ -220,6 +226,7 @@ impl VolumeCreate {
             Err(e) => {
                 tracing::warn!(volume_id = %volume.id, host = volume.host, error = %e, "the driver did not create the volume");
                 progress.failures += 1;
+                progress.uncertain |= e.may_have_happened();
                 progress.last = Some(e.user_text().to_owned());
                 if e.kind == ErrorKind::NotFound && progress.token.take().is_some() {
                     // the array has forgotten the work's outcome: the verb itself finds it
@@ -229,7 +236,7 @@ impl VolumeCreate {
                     return Ok(again(progress, after, e.to_string()));
                 }
                 if !e.worth_moving_on() {
-                    return self.give_up(cx, volume, backend, told, &e).await;
+                    return self.give_up(cx, volume, backend, told, progress.uncertain, &e).await;
                 }
                 self.move_on(cx, volume, backend, progress, &e).await
             }
@@ -246,7 +253,7 @@ impl VolumeCreate {
         e: &DriverError,
     ) -> Result<Outcome, TaskError> {
         let pool = volume.host.clone().unwrap_or_default();
-        progress.leftover = e.may_have_happened();
+        progress.leftover = progress.uncertain;
         progress.failures = 0;
         progress.token = None;
         if progress.leftover {
@@ -267,10 +274,10 @@ impl VolumeCreate {
         volume: &VolumeRow,
         backend: &str,
         told: &types::Volume,
+        leftover: bool,
         e: &DriverError,
     ) -> Result<Outcome, TaskError> {
         let mut tx = cx.app.store.begin().await?;
-        let leftover = e.may_have_happened();
         if leftover {
             support::leave_cleanup(&mut tx, cx, backend, told).await?;
         }
@@ -347,6 +354,13 @@ async fn fail(
     }
     cx.settle(tx, Err(JobFault { kind: Kind::Internal, message: why.to_owned() })).await?;
     Ok(Outcome::Settled)
+}
+
+/// Nothing to do any more; what was made may be there, and its room shows in a later report.
+async fn dropped(cx: &JobContext) -> Result<Outcome, TaskError> {
+    let mut tx = cx.app.store.begin().await?;
+    tx.settle_claim(&cx.job.resource_id).await?;
+    done(cx, tx).await
 }
 
 async fn done(cx: &JobContext, tx: Tx) -> Result<Outcome, TaskError> {

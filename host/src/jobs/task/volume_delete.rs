@@ -1,9 +1,10 @@
 //! `volume.delete`: the driver's delete, then the row goes.
 //!
-//! The driver answers success for what is gone, so a repeat after a crash ends well. Busy gives the volume back as
-//! available; any other failure that repeats do not cure ends in `error_deleting`, from where its owner may delete again.
+//! The driver answers success for what is gone, so a repeat after a crash ends well. Busy gives a volume
+//! back that was available; any other failure that repeats do not cure ends in `error_deleting`, from where its owner may delete again.
 
 use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{block_support as support, patience};
@@ -20,6 +21,16 @@ use crate::{
 
 pub struct VolumeDelete;
 
+/// The job's arguments, and what a run knows of the runs before it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Ask {
+    /// Its status before: one that was never whole does not become available.
+    was: Option<String>,
+    /// Failures in a row.
+    failures: u32,
+}
+
 const DELETING: &[VolumeStatus] = &[VolumeStatus::Deleting];
 
 impl Task for VolumeDelete {
@@ -30,8 +41,7 @@ impl Task for VolumeDelete {
     fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
             let Some(volume) = deleting(cx).await? else { return done(cx, cx.app.store.begin().await?).await };
-            let failures =
-                cx.job.payload.get("failures").and_then(serde_json::Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(0) + 1;
+            let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
             if let Some(backend) = volume.backend()
                 && let Some(later) = cx.change_lane(backend, &cx.job.payload).await
             {
@@ -47,12 +57,14 @@ impl Task for VolumeDelete {
                 Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
                 Err(e) => {
                     tracing::warn!(volume_id = %volume.id, host = volume.host, error = %e, "the driver did not delete the volume");
-                    if let Some(after) = patience::again(&e, failures) {
-                        return Ok(Outcome::Again { after, payload: json!({ "failures": failures }), reason: e.to_string() });
+                    ask.failures += 1;
+                    if let Some(after) = patience::again(&e, ask.failures) {
+                        return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
                     }
                     if e.kind == ErrorKind::Busy {
-                        return end(cx, &volume, VolumeStatus::Available, Detail::VolumeIsBusy, e.user_message.as_deref().unwrap_or(""))
-                            .await;
+                        let whole = ask.was.as_deref() == Some(VolumeStatus::Available.as_str());
+                        let status = if whole { VolumeStatus::Available } else { VolumeStatus::ErrorDeleting };
+                        return end(cx, &volume, status, Detail::VolumeIsBusy, e.user_message.as_deref().unwrap_or("")).await;
                     }
                     end(cx, &volume, VolumeStatus::ErrorDeleting, Detail::DriverFailedDelete, e.user_text()).await
                 }

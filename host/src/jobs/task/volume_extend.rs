@@ -40,7 +40,9 @@ struct Ask {
 }
 
 fn ask(cx: &JobContext) -> Result<Ask, TaskError> {
-    serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))
+    let ask: Ask =
+        serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
+    Ok(Ask { tried: ask.tried.begin(cx.job.attempts), ..ask })
 }
 
 impl Task for VolumeExtend {

@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::destroy;
 use crate::{
     app::App,
     clock,
     context::RequestContext,
     error::{Error, Result},
+    jobs::NewJob,
     quota::QuotaError,
     service::refusal,
     store::{
@@ -51,12 +54,13 @@ async fn begin(app: &Arc<App>, ctx: &RequestContext, found: &SnapshotRow, force:
     Ok(tx.commit().await?)
 }
 
-/// A snapshot that was just put to `deleting` goes now, or gets its job.
+/// A snapshot that was just put to `deleting` (`snapshot` is what it was before) goes now, or gets its job.
 pub(in crate::service) async fn at_once_or_by_job(app: &App, ctx: &RequestContext, tx: &mut Tx, snapshot: &SnapshotRow) -> Result<()> {
     destroy::event(tx, "snapshot.delete.start", snapshot, &ctx.request_id).await?;
     match &snapshot.host {
         Some(host) if snapshot.backed => {
-            tx.enqueue(&app.jobs, super::job(app, ctx, &snapshot.volume_id, host, &snapshot.id, "snapshot.delete")).await?;
+            let job = super::job(app, ctx, &snapshot.volume_id, host, &snapshot.id, "snapshot.delete");
+            tx.enqueue(&app.jobs, NewJob { payload: json!({ "was": snapshot.status }), ..job }).await?;
         }
         _ => {
             destroy::remove(tx, &snapshot.id, &ctx.request_id).await.map_err(|e| match e {

@@ -74,7 +74,7 @@ async fn begin(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool, casc
         }
     }
     // its turn comes after its snapshots': their jobs have the same order key
-    let job = super::create::job(app, ctx, id, volume.backend(), "volume.delete", json!({}));
+    let job = super::create::job(app, ctx, id, volume.backend(), "volume.delete", json!({ "was": volume.status }));
     tx.enqueue(&app.jobs, job).await?;
     Ok(tx.commit().await?)
 }
