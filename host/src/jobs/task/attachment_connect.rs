@@ -132,8 +132,9 @@ async fn connect(
     Ok(answer.await)
 }
 
-/// A change of `shared_targets` to the safer value is in force before anybody is connected by the driver that reported it.
-async fn align(cx: &JobContext, volume: VolumeRow) -> Result<VolumeRow, TaskError> {
+/// A change of `shared_targets` to the safer value is in force before anybody is connected, or let go, by the driver that
+/// reported it.
+pub(super) async fn align(cx: &JobContext, volume: VolumeRow) -> Result<VolumeRow, TaskError> {
     let host = volume.backend().unwrap_or_default();
     let Some(row) = cx.app.store.backend(host).await? else { return Ok(volume) };
     let identity = follow::identity(&row);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
-    attachment_connect::{end, last_on_host, same_end},
+    attachment_connect::{align, end, last_on_host, same_end},
     block_support as support, connect_turn, patience,
 };
 use crate::{
@@ -45,6 +45,7 @@ impl Task for AttachmentDisconnect {
             let mut ask: Ask =
                 serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
             let Some((attachment, volume)) = mine(cx).await? else { return settled(cx).await };
+            let volume = align(cx, volume).await?;
             let connectors = connectors(&attachment);
             let hosts = connectors.iter().map(|c| c.host.as_str());
             let Some(_turn) = connect_turn::take(cx, &volume, hosts).await? else { return Ok(connect_turn::later(json!(ask))) };

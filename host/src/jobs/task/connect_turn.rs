@@ -23,8 +23,9 @@ use crate::{
     store::sql::volumes::VolumeRow,
 };
 
-/// How long a job waits here before it goes back to the queue.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a job waits here, with its room on the back end, before it goes back to the queue: enough for a quick call of
+/// another to end, too little to keep others off the back end.
+const PATIENCE: Duration = Duration::from_millis(100);
 /// The wait for the next try from there.
 const PAUSE: Duration = Duration::from_millis(250);
 /// Between two looks at a turn that another process has.

@@ -184,7 +184,7 @@ impl Tx {
     }
 
     /// Holds the group and the pool that a resource lies in, before its claim: a report takes them in this order too.
-    async fn hold_places_of(&mut self, resource_id: &str) -> StoreResult<()> {
+    pub(super) async fn hold_places_of(&mut self, resource_id: &str) -> StoreResult<()> {
         let sql = "SELECT name, capacity_key FROM pools WHERE name IN (SELECT pool FROM capacity_claims WHERE resource_id = $1 AND NOT freed \
                    UNION SELECT pool FROM pool_allocations WHERE resource_id = $1) ORDER BY capacity_key, name";
         let places: Vec<(String, String)> = on_tx!(self, t => sqlx::query_as(sql).bind(resource_id).fetch_all(t).await?);

@@ -132,6 +132,7 @@ impl Tx {
     /// A growth that may or may not have happened is given up: the volume no longer counts with it, and the room comes
     /// back with a report whose call begins from now on.
     pub async fn forget_growth(&mut self, volume_id: &str) -> StoreResult<()> {
+        self.hold_places_of(volume_id).await?;
         let sql = self.dialect().sql(
             "UPDATE capacity_claims SET settled_at = {now}, freed = TRUE WHERE resource_id = $1 AND operation = 'extend' AND settled_at IS NULL \
              RETURNING pool, gib",
