@@ -99,6 +99,34 @@ async fn d2_an_operator_can_switch_multiattach_off() {
 }
 
 #[tokio::test]
+async fn whether_several_servers_may_share_what_they_boot_from_is_policy() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "\"volume:multiattach_bootable_volume\": \"role:admin\"\n").unwrap();
+    let path = file.path().to_owned();
+    let site = Site::start_with(move |c| c.policy.file = path).await;
+    let member = site.member().await.at("3.44");
+    let volume = site.multiattach_volume().await;
+    let say = |bootable: bool| {
+        let (member, path) = (member.clone(), format!("/volumes/{volume}/action"));
+        async move { member.post(&path, json!({ "os-set_bootable": { "bootable": bootable } })).await }
+    };
+    let text = "Policy doesn't allow volume:multiattach_bootable_volume to be performed.";
+    say(true).await.expect(200);
+    reserve(&member, &volume, None).await;
+    // a second attachment of what is bootable
+    let body = json!({ "attachment": { "volume_uuid": volume, "instance_uuid": uuid() } });
+    assert_eq!(member.post("/attachments", body.clone()).await.fault(403), text);
+    // and making bootable what has two
+    say(false).await.expect(200);
+    member.post("/attachments", body).await.expect(200);
+    assert_eq!(say(true).await.fault(403), text);
+    assert_eq!(member.get(&format!("/volumes/{volume}")).await.expect(200)["volume"]["bootable"], "false");
+    say(false).await.expect(200);
+    let operator = site.operator().await;
+    operator.post(&format!("/volumes/{volume}/action"), json!({ "os-set_bootable": { "bootable": true } })).await.expect(200);
+}
+
+#[tokio::test]
 async fn d3_multiattach_is_refused_at_once_when_every_back_end_has_reported_and_none_does_it() {
     let site = Site::start().await;
     let member = site.member().await;

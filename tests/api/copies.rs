@@ -79,6 +79,21 @@ async fn copies_lie_on_the_pool_of_their_source() {
 }
 
 #[tokio::test]
+async fn a_volume_does_not_grow_while_it_is_copied() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    let source = site.volume().await;
+    site.array.hold("clone");
+    let made = copy(&member, json!({ "source_volid": source })).await;
+    assert!(act(&member, &source, "os-extend", json!({ "new_size": 2 })).await.fault(400).contains("being copied"));
+    site.array.release("clone");
+    member.volume_until(made["id"].as_str().unwrap(), "available").await;
+    act(&member, &source, "os-extend", json!({ "new_size": 2 })).await.expect(202);
+    member.volume_until(&source, "available").await;
+    quota_is_true(&site).await;
+}
+
+#[tokio::test]
 async fn a_copy_is_not_smaller_nor_elsewhere_and_has_one_source() {
     let site = Site::start().await;
     let member = site.member().await;

@@ -327,6 +327,33 @@ async fn a_busy_snapshot_becomes_available_again_with_a_message() {
 }
 
 #[tokio::test]
+async fn a_busy_snapshot_that_was_not_available_before_does_not_become_so() {
+    let site = Site::start().await;
+    let (member, operator) = (site.member().await, site.operator().await);
+    let id = snapshot(&member, &site.volume().await).await;
+    operator.post(&format!("/snapshots/{id}/action"), json!({ "os-reset_status": { "status": "error" } })).await.expect(202);
+    for _ in 0..4 {
+        site.array.fault("delete-snapshot", Fault::Refuse(ErrorKind::Busy));
+    }
+    member.delete(&format!("/snapshots/{id}")).await.expect(202);
+    until(&member, &id, "error_deleting").await;
+}
+
+#[tokio::test]
+async fn what_a_job_works_on_nobody_else_tells_about() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    let volume = site.volume().await;
+    site.array.hold("snapshot");
+    let id = take(&member, &volume, json!({})).await;
+    site.until("the snapshot to be taken", || async { site.array.count("snapshot") == 1 }).await;
+    let say = json!({ "os-update_snapshot_status": { "status": "error" } });
+    assert!(member.post(&format!("/snapshots/{id}/action"), say).await.fault(400).contains("job"));
+    site.array.release("snapshot");
+    until(&member, &id, "available").await;
+}
+
+#[tokio::test]
 async fn a_failed_delete_ends_in_error_deleting_and_may_be_repeated() {
     let site = Site::start().await;
     let member = site.member().await;
@@ -393,7 +420,14 @@ async fn an_operator_says_what_a_snapshot_is_and_deletes_it_from_any_status() {
     }
     let id = snapshot(&member, &volume).await;
     let action = format!("/snapshots/{id}/action");
-    for bad in [json!({ "os-reset_status": {} }), reset("broken"), json!({ "os-reset_status": { "status": 1 } })] {
+    for bad in [
+        json!({ "os-reset_status": {} }),
+        reset("broken"),
+        reset("restoring"),
+        reset("updating"),
+        reset("unmanaging"),
+        json!({ "os-reset_status": { "status": 1 } }),
+    ] {
         assert_eq!(operator.post(&action, bad.clone()).await.status, 400, "{bad}");
     }
     assert_eq!(operator.post(&action, json!({ "os-nothing": {} })).await.status, 400);

@@ -349,7 +349,8 @@ async fn an_operator_says_what_a_volume_is_but_not_what_belongs_to_a_job() {
         act(&operator, &id, "os-reset_status", reset(status)).await.expect(202);
         assert_eq!(shown(&member, &id).await["status"], status);
     }
-    for refused in ["deleting", "error_deleting", "detaching"] {
+    for refused in ["deleting", "error_deleting", "detaching", "extending", "retyping", "reverting", "managing", "unmanaging", "uploading"]
+    {
         assert!(act(&operator, &id, "os-reset_status", reset(refused)).await.fault(400).contains(refused));
     }
     assert!(act(&operator, &id, "os-reset_status", reset("in-use")).await.fault(400).contains("does not have any attachments"));
@@ -365,6 +366,25 @@ async fn an_operator_says_what_a_volume_is_but_not_what_belongs_to_a_job() {
     attach(&member, &id, "c1").await;
     let text = act(&operator, &id, "os-reset_status", json!({ "attach_status": "detached", "status": "available" })).await.fault(400);
     assert!(text.contains("delete attachment"), "{text}");
+}
+
+#[tokio::test]
+async fn while_a_volume_grows_it_is_neither_snapshotted_nor_reverted_whatever_its_status_is_said_to_be() {
+    let site = Site::start().await;
+    let (member, operator) = (site.member().await.at("3.66"), site.operator().await);
+    let id = site.volume().await;
+    let s = member.post("/snapshots", json!({ "snapshot": { "volume_id": id } })).await.expect(202)["snapshot"]["id"].clone();
+    member.until(&format!("/snapshots/{}", s.as_str().unwrap()), |a| a.body()["snapshot"]["status"] == "available").await;
+    site.array.hold("extend");
+    extend(&member, &id, 2).await.expect(202);
+    site.until("the extend", || async { site.array.count("extend") == 1 }).await;
+    act(&operator, &id, "os-reset_status", json!({ "status": "available" })).await.expect(202);
+    assert!(take_status(&member, &id).await.fault(400).contains("being extended"));
+    assert!(act(&member, &id, "revert", json!({ "snapshot_id": s })).await.fault(409).contains("being extended"));
+    assert_eq!(member.post("/volumes", json!({ "volume": { "source_volid": id } })).await.status, 400);
+    site.array.release("extend");
+    member.until(&format!("/volumes/{id}"), |a| a.body()["volume"]["size"] == 2).await;
+    quota_is_true(&site).await;
 }
 
 #[tokio::test]

@@ -34,6 +34,12 @@ pub const fn may_be_told(from: SnapshotStatus) -> &'static [SnapshotStatus] {
     }
 }
 
+/// What an operator may not say a snapshot is: these belong to a job that would not be there, and nothing would ever end
+/// them. `creating` and `deleting` belong to one too, but operators' tools (Tempest among them) tell a snapshot so before
+/// they delete it by force, which works from there; and `creating` is what another service reports its progress on.
+pub const NEVER_TOLD: &[SnapshotStatus] =
+    &[SnapshotStatus::Updating, SnapshotStatus::Restoring, SnapshotStatus::BackingUp, SnapshotStatus::Unmanaging];
+
 /// A progress as it is stored: `73%`, from 0 to 100. None for anything else.
 pub fn progress(text: &str) -> Option<String> {
     let digits = text.strip_suffix('%')?;

@@ -114,8 +114,24 @@ pub const COPY_FROM: &[VolumeStatus] = &[VolumeStatus::Available, VolumeStatus::
 /// A volume gets another type from these.
 pub const RETYPE_FROM: &[VolumeStatus] = &[VolumeStatus::Available, VolumeStatus::InUse];
 
-/// What an operator may not say a volume is: these belong to a job that would not be there.
-pub const NEVER_TOLD: &[VolumeStatus] = &[VolumeStatus::Deleting, VolumeStatus::ErrorDeleting, VolumeStatus::Detaching];
+/// What an operator may not say a volume is: these belong to a job that would not be there, and nothing would ever end them.
+/// `creating` and `attaching` belong to one too, but operators' tools (Tempest among them) tell a volume so before they
+/// delete it by force, which works from there; whoever tells it so may tell it otherwise.
+pub const NEVER_TOLD: &[VolumeStatus] = &[
+    VolumeStatus::Deleting,
+    VolumeStatus::ErrorDeleting,
+    VolumeStatus::Detaching,
+    VolumeStatus::Managing,
+    VolumeStatus::ErrorManagingDeleting,
+    VolumeStatus::Unmanaging,
+    VolumeStatus::Downloading,
+    VolumeStatus::Uploading,
+    VolumeStatus::Retyping,
+    VolumeStatus::Extending,
+    VolumeStatus::BackingUp,
+    VolumeStatus::RestoringBackup,
+    VolumeStatus::Reverting,
+];
 
 /// In these, a change of the attachments changes the volume's status; in others (an upload, a migration) it leaves it alone.
 pub const FOLLOWS_ATTACHMENTS: &[VolumeStatus] =

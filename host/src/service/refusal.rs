@@ -19,6 +19,10 @@ pub fn type_not_found(id: &str) -> Error {
     Error::not_found(format!("Volume type {} could not be found.", short(id)))
 }
 
+pub fn type_changed(name: &str) -> Error {
+    Error::conflict(format!("Volume type {} was changed meanwhile: send the request again.", short(name)))
+}
+
 pub fn type_not_found_by_name(name: &str) -> Error {
     Error::not_found(format!("Volume type with name {} could not be found.", short(name)))
 }

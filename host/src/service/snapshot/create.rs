@@ -121,6 +121,12 @@ fn decide(volume: &VolumeRow, in_use: bool) -> Result<String> {
     if volume.migration_status.as_deref().is_some_and(|m| !IDLE_MIGRATIONS.contains(&m)) {
         return Err(refusal::invalid_volume(format!("Snapshot cannot be created while volume {} is migrating.", volume.id)));
     }
+    if volume.being_changed() {
+        return Err(refusal::invalid_volume(format!(
+            "Volume {} is being extended or retyped: take the snapshot when that has ended.",
+            volume.id
+        )));
+    }
     volume.host.clone().ok_or_else(|| {
         refusal::invalid_volume(format!("Volume {} is not on any back end: there is nothing to take a snapshot of.", volume.id))
     })

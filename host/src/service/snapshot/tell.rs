@@ -1,5 +1,5 @@
 //! `os-update_snapshot_status`: the compute service, which takes the snapshot of an attached volume on some back ends, says
-//! how far it is.
+//! how far it is. What a job of this service works on is told by that job alone.
 
 use crate::{
     app::App,
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// # Errors
-/// 400 when nobody may say so of a snapshot in its state, 403, 404.
+/// 400 when nobody may say so of a snapshot in its state or a job has it in hand, 403, 404.
 pub async fn tell(app: &App, ctx: &RequestContext, id: &str, status: SnapshotStatus, progress: Option<&str>) -> Result<()> {
     super::load_for(app, ctx, id, "snapshot_extension:snapshot_actions:update_snapshot_status").await?;
     let mut tx = app.store.begin().await?;
@@ -19,6 +19,9 @@ pub async fn tell(app: &App, ctx: &RequestContext, id: &str, status: SnapshotSta
     let allowed = SnapshotStatus::parse(&row.status).map_or(&[][..], may_be_told);
     if !allowed.contains(&status) {
         return Err(Error::invalid(format!("Provided snapshot status {status} not allowed for snapshot with status {}.", row.status)));
+    }
+    if let Some(job) = tx.job_on(id).await? {
+        return Err(refusal::invalid_snapshot(format!("Snapshot {id} is {}: job {job} says what comes of it.", row.status)));
     }
     tx.snapshot_tell(id, status, progress, clock::now()).await?;
     Ok(tx.commit().await?)

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{
     destroy::{event, quota},
-    source::Source,
+    source::{Original, Source},
 };
 use crate::{
     app::App,
@@ -42,7 +42,7 @@ pub struct CreateVolume {
 }
 
 /// # Errors
-/// 400, 403, 404 (the type), 413 (quota).
+/// 400, 403, 404 (the type), 409 when type or source changed meanwhile, 413 (quota).
 pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateVolume) -> Result<Volume> {
     // validate
     check_metadata_count(ask.metadata.len())?;
@@ -81,13 +81,13 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateVolume) -> 
         volume_type_id: volume_type.row.id.clone(),
         availability_zone,
         multiattach,
-        bootable: original.is_some_and(|o| o.bootable),
+        bootable: original.as_ref().is_some_and(|o| o.bootable),
         snapshot_id: ask.source.snapshot_id(),
         source_volid: ask.source.source_volid(),
         created_at: clock::now(),
     };
     // commit
-    commit(app, ctx, &volume, &volume_type, &ask.source, ask.metadata, &ask.hints).await
+    commit(app, ctx, &volume, &volume_type, (&ask.source, original.as_ref()), ask.metadata, &ask.hints).await
 }
 
 async fn commit(
@@ -95,16 +95,19 @@ async fn commit(
     ctx: &RequestContext,
     volume: &NewVolume,
     volume_type: &VolumeType,
-    source: &Source,
+    (source, original): (&Source, Option<&Original>),
     mut metadata: Vec<(String, String)>,
     hints: &serde_json::Value,
 ) -> Result<Volume> {
     let mut tx = app.store.begin().await?;
-    source.hold(&mut tx).await?;
+    source.hold(&mut tx, original).await?;
     // its name now, and until this transaction ends: a rename moves the figures to another name
     let Some(type_name) = tx.volume_type_name_kept(&volume.volume_type_id).await? else {
         return Err(refusal::type_not_found_by_name(&volume_type.row.name));
     };
+    if !tx.volume_type_specs_are(&volume.volume_type_id, &volume_type.specs).await? {
+        return Err(refusal::type_changed(&type_name));
+    }
     tx.quota_change(&quota(&volume.project_id, &type_name, volume.size_gib, 1)).await.map_err(refusal::over_quota)?;
     tx.volume_insert(volume).await?;
     tx.volume_metadata_put(&volume.id, &metadata).await?;

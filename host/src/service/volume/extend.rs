@@ -19,7 +19,7 @@ use crate::{
         refusal,
         volume::{destroy::event, room},
     },
-    store::sql::volumes::VolumeRow,
+    store::sql::{snapshots::CopySource, volumes::VolumeRow},
 };
 
 /// `online` says that an attached volume may be extended (3.42).
@@ -37,6 +37,9 @@ pub async fn extend(app: &Arc<App>, ctx: &RequestContext, id: &str, to_gib: i64,
     let mut tx = app.store.begin().await?;
     let Some(volume) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
     let (from, host) = decide(&volume, in_use, to_gib)?;
+    if let Some(copy) = tx.being_copied(CopySource::Volume, id).await? {
+        return Err(refusal::invalid_volume(format!("Volume {id} is being copied to volume {copy}; extend it when that has ended.")));
+    }
     if limit >= 0 && to_gib > limit {
         return Err(Error::over_limit(
             "VolumeSizeExceedsLimit",

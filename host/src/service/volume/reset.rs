@@ -19,7 +19,7 @@ pub struct ResetVolume {
 }
 
 /// # Errors
-/// 400 for `deleting`, `error_deleting`, `detaching`, and for `in-use` without attachments, 403, 404.
+/// 400 for a status of [`NEVER_TOLD`], and for `in-use` without attachments, 403, 404.
 pub async fn reset(app: &App, ctx: &RequestContext, id: &str, ask: ResetVolume) -> Result<()> {
     let found = super::load_row_for(app, ctx, id, "volume_extension:volume_admin_actions:reset_status").await?;
     if let Some(status) = ask.status.filter(|s| NEVER_TOLD.contains(s)) {
@@ -33,7 +33,7 @@ pub async fn reset(app: &App, ctx: &RequestContext, id: &str, ask: ResetVolume) 
     }
     if ask.attach_status == Some(AttachStatus::Detached) {
         // what a job has in hand, or a back end still exports, goes by its own way
-        if let Some(held) = attachments.iter().find(|a| a.work.is_some() || a.connection_info.is_some()) {
+        if let Some(held) = attachments.iter().find(|a| a.work.is_some() || a.connection_info.is_some() || a.work_connector.is_some()) {
             return Err(Error::invalid(format!("Cannot reset attach status: delete attachment {} first.", held.id)));
         }
         for attachment in &attachments {

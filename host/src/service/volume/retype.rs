@@ -34,7 +34,7 @@ pub enum Migration {
 }
 
 /// # Errors
-/// 400 when state, type or pool do not allow it, 403, 404 (the type, too), 413 (quota).
+/// 400 when state, type or pool do not allow it, 403, 404 (the type, too), 409 when the type changed meanwhile, 413 (quota).
 pub async fn retype(app: &Arc<App>, ctx: &RequestContext, id: &str, new_type: &str, migration: Migration) -> Result<()> {
     let found = super::load_row_for(app, ctx, id, "volume:retype").await?;
     let to = usable(app, ctx, Some(new_type)).await?;
@@ -64,6 +64,9 @@ pub async fn retype(app: &Arc<App>, ctx: &RequestContext, id: &str, new_type: &s
     let (snapshots, snapshot_gib) = tx.snapshots_in_quota(id).await?;
     let held = Held { volume: &volume, snapshots, snapshot_gib };
     let Some(type_name) = tx.volume_type_name_kept(&to.row.id).await? else { return Err(refusal::type_not_found(&to.row.id)) };
+    if !tx.volume_type_specs_are(&to.row.id, &to.specs).await? {
+        return Err(refusal::type_changed(&type_name));
+    }
     tx.quota_change(&held.quota(&type_name, 1)).await.map_err(refusal::over_quota)?;
     if !tx.volume_begin_retype(id, RETYPE_FROM, &to.row.id, clock::now()).await? {
         return Err(wrong_state(&volume));

@@ -7,7 +7,7 @@ use crate::{
         snapshot::SnapshotStatus,
         volume::{COPY_FROM, VolumeStatus, either},
     },
-    error::Result,
+    error::{Error, Result},
     service::{refusal, snapshot, volume},
     store::{Tx, sql::volume_types::VolumeType},
 };
@@ -86,11 +86,12 @@ impl Source {
         Ok(())
     }
 
-    /// Holds the source until the transaction ends, so that it cannot go before the copy's row is there to keep it.
+    /// Holds the source until the transaction ends, so that it cannot go before the copy's row is there to keep it. It must
+    /// still be the `original` that the copy was decided by.
     ///
     /// # Errors
-    /// 400 when its state does not allow a copy, 404.
-    pub async fn hold(&self, tx: &mut Tx) -> Result<()> {
+    /// 400 when its state does not allow a copy, 404, 409 when it has another size or type by now.
+    pub async fn hold(&self, tx: &mut Tx, original: Option<&Original>) -> Result<()> {
         match self {
             Self::Nothing => Ok(()),
             Self::Snapshot(id) => {
@@ -101,19 +102,28 @@ impl Source {
                         row.status
                     )));
                 }
-                Ok(())
+                let type_id = tx.volume(&row.volume_id).await?.map(|v| v.volume_type_id);
+                still(original, row.size_gib, type_id.as_deref())
             }
             Self::Volume(id) => {
                 let Some(row) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
-                if VolumeStatus::parse(&row.status).is_none_or(|s| !COPY_FROM.contains(&s)) || row.host.is_none() {
+                if VolumeStatus::parse(&row.status).is_none_or(|s| !COPY_FROM.contains(&s)) || row.host.is_none() || row.being_changed() {
                     return Err(refusal::invalid_volume(format!(
                         "Originating volume status must be {}; volume {id} is {}.",
                         either(COPY_FROM),
                         row.status
                     )));
                 }
-                Ok(())
+                still(original, row.size_gib, Some(&row.volume_type_id))
             }
         }
     }
+}
+
+/// Refuses when the source is no longer what was decided by.
+fn still(original: Option<&Original>, size_gib: i64, type_id: Option<&str>) -> Result<()> {
+    if original.is_none_or(|o| o.size_gib == size_gib && type_id == Some(o.volume_type.row.id.as_str())) {
+        return Ok(());
+    }
+    Err(Error::conflict("The source was extended or retyped meanwhile: ask for its copy again."))
 }

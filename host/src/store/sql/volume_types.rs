@@ -216,6 +216,17 @@ impl Tx {
         Ok(row.map(|(name,)| name))
     }
 
+    /// Whether the type's specs are still these. They stay so until the transaction ends when it keeps the type's name
+    /// ([`Self::volume_type_name_kept`]) before it asks.
+    pub async fn volume_type_specs_are(&mut self, id: &str, specs: &[(String, String)]) -> StoreResult<bool> {
+        let sql = "SELECT key, value FROM volume_type_specs WHERE type_id = $1";
+        let mut now: Vec<(String, String)> = on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_all(c).await?);
+        let mut then = specs.to_vec();
+        now.sort_unstable();
+        then.sort_unstable();
+        Ok(now == then)
+    }
+
     /// The type's name, for a transaction that renames or removes it: whoever adds or removes a volume of it has ended or
     /// waits. None: no such type.
     pub async fn volume_type_locked(&mut self, id: &str) -> StoreResult<Option<String>> {
@@ -231,8 +242,9 @@ impl Tx {
         Ok(on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected()) == 1)
     }
 
+    /// Whether a volume has it, or is on its way to it.
     pub async fn volume_type_in_use(&mut self, id: &str) -> StoreResult<bool> {
-        let found: Option<(i64,)> = on_tx!(self, c => sqlx::query_as("SELECT CAST(1 AS BIGINT) FROM volumes WHERE volume_type_id = $1 LIMIT 1").bind(id).fetch_optional(c).await?);
+        let found: Option<(i64,)> = on_tx!(self, c => sqlx::query_as("SELECT CAST(1 AS BIGINT) FROM volumes WHERE volume_type_id = $1 OR retype_to = $1 LIMIT 1").bind(id).fetch_optional(c).await?);
         Ok(found.is_some())
     }
 

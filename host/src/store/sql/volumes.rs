@@ -56,6 +56,11 @@ impl VolumeRow {
     pub fn backend(&self) -> Option<&str> {
         self.host.as_deref().map(|h| h.split_once('#').map_or(h, |(backend, _)| backend))
     }
+
+    /// An extend or a retype is under way, whatever status somebody gave the volume meanwhile.
+    pub fn being_changed(&self) -> bool {
+        self.extend_to.is_some() || self.retype_to.is_some()
+    }
 }
 
 pub(super) const SELECT: &str = "SELECT v.id, v.project_id, v.user_id, v.name, v.description, v.size_gib, v.status, v.attach_status, v.migration_status, \

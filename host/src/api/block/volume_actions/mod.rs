@@ -35,9 +35,17 @@ pub const ROUTES: &[Route] = &[
     )
     .action("os-update_readonly_flag")
     .body(&[("os-update_readonly_flag.readonly", "boolean", "whether they may")]),
-    Route::new(Api::Block, Verb::Post, PATH, "volume:update", 200, "Say whether a server may boot from it", handler!(flags::bootable))
-        .action("os-set_bootable")
-        .body(&[("os-set_bootable.bootable", "boolean", "whether it may")]),
+    Route::new(
+        Api::Block,
+        Verb::Post,
+        PATH,
+        "volume:update,volume:multiattach_bootable_volume",
+        200,
+        "Say whether a server may boot from it",
+        handler!(flags::bootable),
+    )
+    .action("os-set_bootable")
+    .body(&[("os-set_bootable.bootable", "boolean", "whether it may")]),
     Route::new(
         Api::Block,
         Verb::Post,
@@ -49,7 +57,7 @@ pub const ROUTES: &[Route] = &[
     )
     .action("os-reset_status")
     .body(&[
-        ("os-reset_status.status", "string", "any status but deleting, error_deleting and detaching"),
+        ("os-reset_status.status", "string", "any status but those that only a job ends, such as deleting, extending or detaching"),
         ("os-reset_status.attach_status", "string", "attached or detached"),
         ("os-reset_status.migration_status", "string", "migrating, starting, completing, success, error or none"),
     ]),

@@ -182,6 +182,13 @@ impl Tx {
         Ok(row.map(|(id,)| id))
     }
 
+    /// The oldest unfinished job on a resource, whatever it does.
+    pub async fn job_on(&mut self, resource_id: &str) -> StoreResult<Option<String>> {
+        let sql = "SELECT id FROM jobs WHERE resource_id = $1 AND state <> 'done' ORDER BY seq LIMIT 1";
+        let row: Option<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(resource_id).fetch_optional(c).await?);
+        Ok(row.map(|(id,)| id))
+    }
+
     /// Moves an unfinished job to another back end's budget, for a task that chose another pool. Takes effect with the next claim.
     pub async fn move_job(&mut self, id: &str, backend: &str) -> StoreResult<()> {
         on_tx!(self, c => sqlx::query("UPDATE jobs SET backend = $2 WHERE id = $1 AND state <> 'done'").bind(id).bind(backend).execute(c).await?.rows_affected());
