@@ -14,7 +14,7 @@ export STOWAGE_BIN ?= $(CARGO_TARGET_DIR)/debug/stowage
 
 .PHONY: help
 help:
-	@echo 'make demo       see it work: released clients, a driver swapped under load, a kill and a restart (5 minutes the first time)'
+	@echo 'make demo       see it work: released clients, a driver swapped under load, a kill and a restart (a quarter of an hour the first time)'
 	@echo 'make check      before every commit: lint, unit tests, store on SQLite, APIs in process (3 minutes warm)'
 	@echo 'make test       what CI runs: every suite, both databases, released clients'
 	@echo 'make test-full  the same without the cuts that keep slow suites short, and a driver built by each wasm toolchain'
@@ -32,6 +32,7 @@ drivers:
 # features, and builds wasmtime and SQLx once more.
 .PHONY: build
 build: drivers
+	@echo 'building the service (the first time takes minutes)'
 	@cargo build -q --workspace --bins
 
 .PHONY: demo
