@@ -2,7 +2,7 @@
 
 use proptest::{prelude::*, test_runner::TestRunner};
 use serde_json::{Value, json};
-use stowage::store::sql::volumes::NewVolume;
+use stowage::store::sql::{metadata::MetadataOf, volumes::NewVolume};
 use support::{Client, Persona};
 
 use crate::site::Site;
@@ -48,7 +48,7 @@ async fn seed(site: &Site, client: &Client, count: usize) -> Vec<Row> {
         })
         .await
         .unwrap();
-        tx.volume_metadata_put(&row.id, &row.metadata).await.unwrap();
+        tx.metadata_put(MetadataOf::Volume, &row.id, &row.metadata).await.unwrap();
         rows.push(row);
     }
     tx.commit().await.unwrap();

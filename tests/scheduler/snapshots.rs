@@ -10,8 +10,9 @@ use stowage::{
     store::{
         Store,
         bind::Value,
-        keyset::Order,
+        keyset::{ListKey as _, Order},
         sql::{
+            metadata::MetadataOf,
             snapshot_list::{SnapshotFilter, SnapshotQuery, SnapshotSort},
             snapshots::{CopySource, NewSnapshot},
             volume_types::VolumeTypeRow,
@@ -82,7 +83,7 @@ async fn snapshots(store: &Store, count: i64) {
     let mut tx = store.begin().await.unwrap();
     for n in 0..count {
         tx.snapshot_insert(&new_snapshot(n)).await.unwrap();
-        tx.snapshot_metadata_put(&format!("s{n}"), &[("n".into(), n.to_string())]).await.unwrap();
+        tx.metadata_put(MetadataOf::Snapshot, &format!("s{n}"), &[("n".into(), n.to_string())]).await.unwrap();
     }
     tx.commit().await.unwrap();
 }
@@ -177,9 +178,9 @@ both_databases! {
         let mut tx = db.store.begin().await.unwrap();
         assert_eq!(tx.snapshots_of("v").await.unwrap()[0].id, "s4", "the newest first");
         assert_eq!(tx.snapshots_in_quota("v").await.unwrap(), (5, 20));
-        assert!(tx.snapshot_metadata_remove("s3", "n").await.unwrap());
-        tx.snapshot_metadata_clear("s2").await.unwrap();
-        assert_eq!(tx.snapshot_metadata("s3").await.unwrap(), []);
+        assert!(tx.metadata_remove(MetadataOf::Snapshot, "s3", "n").await.unwrap());
+        tx.metadata_clear(MetadataOf::Snapshot, "s2").await.unwrap();
+        assert_eq!(tx.metadata(MetadataOf::Snapshot, "s3").await.unwrap(), []);
     }
 
     async fn what_is_under_way_counts_in_the_figures(db) {

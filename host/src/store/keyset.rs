@@ -14,8 +14,35 @@ pub struct Order {
     pub nullable: bool,
 }
 
+/// What the rows of a list can be sorted by: one key for each word that clients know.
+pub trait ListKey: Copy + 'static {
+    type Row;
+    /// Every key.
+    const KEYS: &'static [Self];
+    /// The client's word, and the key's name in a tombstone.
+    fn word(self) -> &'static str;
+    /// Its SQL: a null sorts as the lowest value.
+    fn column(self) -> &'static str;
+    /// The value of this key in a row.
+    fn value(self, row: &Self::Row) -> Value;
+    /// The key of a column that [`Self::column`] gave.
+    fn of_column(column: &str) -> Option<Self> {
+        Self::KEYS.iter().copied().find(|k| k.column() == column)
+    }
+}
+
+/// Appends what makes a page of a list: the rows after the one with `after` as its values, in this order, so many.
+pub fn push_page(sql: &mut Sql, order: &[Order], after: Option<&[Value]>, limit: i64, offset: i64) {
+    if let Some(after) = after {
+        sql.push(" AND ");
+        push_after(sql, order, after);
+    }
+    push_order(sql, order);
+    sql.push(" LIMIT ").bind(limit).push(" OFFSET ").bind(offset);
+}
+
 /// Appends `ORDER BY ...`.
-pub fn push_order(sql: &mut Sql, order: &[Order]) {
+fn push_order(sql: &mut Sql, order: &[Order]) {
     for (n, o) in order.iter().enumerate() {
         sql.push(if n == 0 { " ORDER BY " } else { ", " }).push(o.column).push(if o.descending { " DESC" } else { " ASC" });
         if o.nullable {
@@ -25,7 +52,7 @@ pub fn push_order(sql: &mut Sql, order: &[Order]) {
 }
 
 /// Appends a condition that holds for the rows after the one with `at` as its values of `order`'s columns.
-pub fn push_after(sql: &mut Sql, order: &[Order], at: &[Value]) {
+fn push_after(sql: &mut Sql, order: &[Order], at: &[Value]) {
     let plain = order.iter().all(|o| !o.nullable && o.descending == order[0].descending);
     if plain && !order.is_empty() {
         push_row_comparison(sql, order, at);

@@ -10,6 +10,7 @@ use crate::{
     error::Kind,
     jobs::{JobContext, JobFault, NewJob},
     notify::message::{Action, Detail, NewMessage, Resource},
+    store::sql::metadata::MetadataOf,
     store::{StoreResult, Tx, sql::volumes::VolumeRow},
 };
 
@@ -18,7 +19,7 @@ const CLEANUP_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// The volume as the driver is told of it.
 pub async fn driver_volume(cx: &JobContext, volume: &VolumeRow) -> StoreResult<types::Volume> {
-    let metadata = cx.app.store.volume_metadata(&volume.id).await?;
+    let metadata = cx.app.store.metadata(MetadataOf::Volume, &volume.id).await?;
     let specs = specs_of(cx, volume).await?;
     let pool = volume.host.as_deref().and_then(|h| h.split_once('#')).map_or("", |(_, pool)| pool);
     Ok(types::Volume {

@@ -8,6 +8,7 @@ use crate::{
     driver::{DriverError, ErrorKind, types},
     jobs::{JobContext, Outcome, TaskError},
     notify::message::{Action, Detail, NewMessage, Resource},
+    store::sql::metadata::MetadataOf,
     store::{StoreResult, Tx, sql::snapshots::SnapshotRow},
 };
 
@@ -51,7 +52,7 @@ pub fn unless_fenced(e: &DriverError) -> Result<(), TaskError> {
 
 /// The snapshot as the driver is told of it.
 pub async fn driver_snapshot(cx: &JobContext, snapshot: &SnapshotRow) -> StoreResult<types::VolumeSnapshot> {
-    let metadata = cx.app.store.snapshot_metadata(&snapshot.id).await?;
+    let metadata = cx.app.store.metadata(MetadataOf::Snapshot, &snapshot.id).await?;
     Ok(types::VolumeSnapshot {
         id: snapshot.id.clone(),
         name: snapshot.name.clone().unwrap_or_default(),

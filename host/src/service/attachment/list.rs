@@ -5,10 +5,7 @@ use crate::{
     context::RequestContext,
     error::Result,
     policy::Target,
-    service::{
-        page::{self, Page},
-        refusal,
-    },
+    service::{page::Page, refusal},
     store::{
         bind::Value,
         sql::attachments::{AttachmentQuery, AttachmentRow, AttachmentSort},
@@ -50,18 +47,9 @@ pub async fn list(app: &App, ctx: &RequestContext, ask: ListAttachments) -> Resu
     if query.limit == 0 { Ok(Vec::new()) } else { Ok(app.store.attachments(&query).await?) }
 }
 
+/// Where a page begins.
 async fn marker_values(app: &App, ctx: &RequestContext, marker: &str, page: &Page) -> Result<Vec<Value>> {
-    let visible = |project: &str| ctx.is_admin() || project == ctx.project_id();
-    let keys = || page.order.iter().filter_map(|o| AttachmentSort::of_column(o.column));
-    if let Some(row) = app.store.attachment(marker).await? {
-        if visible(&row.project_id) {
-            return Ok(keys().map(|key| key.value(&row)).collect());
-        }
-    } else if let Some(gone) = app.store.tombstone("attachment", marker).await?
-        && visible(&gone.project_id)
-        && let Some(values) = page::from_tombstone(&gone.sort_keys, keys().map(AttachmentSort::as_str))
-    {
-        return Ok(values);
-    }
-    Err(refusal::attachment_not_found(marker))
+    let row = app.store.attachment(marker).await?;
+    let row = row.as_ref().map(|r| (r.project_id.as_str(), r));
+    page.after::<AttachmentSort>(app, ctx, "attachment", marker, row).await?.ok_or_else(|| refusal::attachment_not_found(marker))
 }

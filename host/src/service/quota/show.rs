@@ -12,6 +12,7 @@ use crate::{
         defaults::{BLOCK, DEFAULT_CLASS},
     },
     service::page::Page,
+    store::keyset::ListKey as _,
     store::{
         keyset::Order,
         sql::volume_types::{VolumeTypeQuery, VolumeTypeSort},

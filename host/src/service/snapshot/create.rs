@@ -22,6 +22,7 @@ use crate::{
         refusal,
         volume::{self, create::check_metadata_count, room},
     },
+    store::sql::metadata::MetadataOf,
     store::sql::{snapshot_list::Snapshot, snapshots::NewSnapshot, volumes::VolumeRow},
 };
 
@@ -80,7 +81,7 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateSnapshot) -
         created_at: clock::now(),
     })
     .await?;
-    tx.snapshot_metadata_put(&id, &ask.metadata).await?;
+    tx.metadata_put(MetadataOf::Snapshot, &id, &ask.metadata).await?;
     let row = tx.snapshot(&id).await?.ok_or_else(|| Error::internal("the snapshot just inserted is not there"))?;
     event(&mut tx, "snapshot.create.start", &row, &ctx.request_id).await?;
     match refused {

@@ -79,7 +79,7 @@ fn tombstone(snapshot: &SnapshotRow, request_id: &str) -> Tombstone {
         kind: "snapshot",
         id: snapshot.id.clone(),
         project_id: snapshot.project_id.clone(),
-        sort_keys: to_tombstone(SnapshotSort::ALL.iter().map(|k| (k.as_str(), k.value(snapshot)))),
+        sort_keys: to_tombstone::<SnapshotSort>(snapshot),
         host: snapshot.host.clone().unwrap_or_default(),
         provider_id: snapshot.provider_id.clone().unwrap_or_default(),
         request_id: request_id.to_owned(),

@@ -5,10 +5,7 @@ use crate::{
     context::RequestContext,
     error::Result,
     policy::Target,
-    service::{
-        page::{self, Page},
-        refusal,
-    },
+    service::{page::Page, refusal},
     store::{
         bind::Value,
         sql::snapshot_list::{Snapshot, SnapshotFilter, SnapshotQuery, SnapshotSort},
@@ -50,19 +47,9 @@ pub async fn list(app: &App, ctx: &RequestContext, ask: ListSnapshots) -> Result
     Ok(Listed { snapshots, count })
 }
 
-/// Where a page begins: the marker's values, from its row or from its tombstone.
+/// Where a page begins.
 async fn marker_values(app: &App, ctx: &RequestContext, marker: &str, page: &Page) -> Result<Vec<Value>> {
-    let visible = |project: &str| ctx.is_admin() || project == ctx.project_id();
-    let keys = || page.order.iter().filter_map(|o| SnapshotSort::of_column(o.column));
-    if let Some(row) = app.store.snapshot(marker).await? {
-        if visible(&row.project_id) {
-            return Ok(keys().map(|key| key.value(&row)).collect());
-        }
-    } else if let Some(gone) = app.store.tombstone("snapshot", marker).await?
-        && visible(&gone.project_id)
-        && let Some(values) = page::from_tombstone(&gone.sort_keys, keys().map(SnapshotSort::as_str))
-    {
-        return Ok(values);
-    }
-    Err(refusal::snapshot_not_found(marker))
+    let row = app.store.snapshot(marker).await?;
+    let row = row.as_ref().map(|r| (r.project_id.as_str(), r));
+    page.after::<SnapshotSort>(app, ctx, "snapshot", marker, row).await?.ok_or_else(|| refusal::snapshot_not_found(marker))
 }

@@ -5,6 +5,7 @@ use crate::{
     context::RequestContext,
     error::{Error, Result},
     service::{refusal, snapshot::load_for, volume::create::check_metadata_count, volume_metadata::set::Manner},
+    store::sql::metadata::MetadataOf,
 };
 
 /// All pairs, by key.
@@ -42,10 +43,10 @@ pub async fn set(
         return Err(refusal::snapshot_not_found(snapshot_id));
     }
     if manner == Manner::Replace {
-        tx.snapshot_metadata_clear(snapshot_id).await?;
+        tx.metadata_clear(MetadataOf::Snapshot, snapshot_id).await?;
     }
-    tx.snapshot_metadata_put(snapshot_id, pairs).await?;
-    let now = tx.snapshot_metadata(snapshot_id).await?;
+    tx.metadata_put(MetadataOf::Snapshot, snapshot_id, pairs).await?;
+    let now = tx.metadata(MetadataOf::Snapshot, snapshot_id).await?;
     check_metadata_count(now.len())?;
     tx.commit().await?;
     Ok(now)
@@ -58,7 +59,7 @@ pub async fn set(
 pub async fn remove(app: &App, ctx: &RequestContext, snapshot_id: &str, key: &str) -> Result<()> {
     load_for(app, ctx, snapshot_id, "volume:delete_snapshot_metadata").await?;
     let mut tx = app.store.begin().await?;
-    if !tx.snapshot_metadata_remove(snapshot_id, key).await? {
+    if !tx.metadata_remove(MetadataOf::Snapshot, snapshot_id, key).await? {
         return Err(no_such_key(snapshot_id, key));
     }
     Ok(tx.commit().await?)

@@ -19,6 +19,7 @@ use crate::{
     jobs::NewJob,
     policy::Target,
     service::{refusal, volume_type::usable},
+    store::sql::metadata::MetadataOf,
     store::sql::{backends::MultiattachSupport, volume_list::Volume, volume_types::VolumeType, volumes::NewVolume},
 };
 
@@ -110,7 +111,7 @@ async fn commit(
     }
     tx.quota_change(&quota(&volume.project_id, &type_name, volume.size_gib, 1)).await.map_err(refusal::over_quota)?;
     tx.volume_insert(volume).await?;
-    tx.volume_metadata_put(&volume.id, &metadata).await?;
+    tx.metadata_put(MetadataOf::Volume, &volume.id, &metadata).await?;
     tx.enqueue(&app.jobs, job(app, ctx, &volume.id, None, "volume.create", json!({ "hints": hints }))).await?;
     let row = tx.volume(&volume.id).await?.ok_or_else(|| Error::internal("the volume just inserted is not there"))?;
     event(&mut tx, "volume.create.start", &row, &ctx.request_id).await?;

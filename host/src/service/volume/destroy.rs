@@ -83,7 +83,7 @@ fn tombstone(volume: &VolumeRow, request_id: &str) -> Tombstone {
         kind: "volume",
         id: volume.id.clone(),
         project_id: volume.project_id.clone(),
-        sort_keys: to_tombstone(VolumeSort::ALL.iter().map(|k| (k.as_str(), k.value(volume)))),
+        sort_keys: to_tombstone::<VolumeSort>(volume),
         host: volume.host.clone().unwrap_or_default(),
         provider_id: volume.provider_id.clone().unwrap_or_default(),
         request_id: request_id.to_owned(),

@@ -5,10 +5,7 @@ use crate::{
     context::RequestContext,
     error::Result,
     policy::Target,
-    service::{
-        page::{self, Page},
-        refusal,
-    },
+    service::{page::Page, refusal},
     store::{
         bind::Value,
         sql::volume_list::{Volume, VolumeFilter, VolumeQuery, VolumeSort},
@@ -48,21 +45,11 @@ pub async fn list(app: &App, ctx: &RequestContext, ask: ListVolumes) -> Result<L
     Ok(Listed { volumes, count })
 }
 
-/// Where a page begins: the marker's values, from its row or from its tombstone.
+/// Where a page begins.
 async fn marker_values(app: &App, ctx: &RequestContext, marker: &str, page: &Page) -> Result<Vec<Value>> {
-    let visible = |project: &str| ctx.is_admin() || project == ctx.project_id();
-    let keys = || page.order.iter().filter_map(|o| VolumeSort::of_column(o.column));
-    if let Some(row) = app.store.volume(marker).await? {
-        if visible(&row.project_id) {
-            return Ok(keys().map(|key| key.value(&row)).collect());
-        }
-    } else if let Some(gone) = app.store.tombstone("volume", marker).await?
-        && visible(&gone.project_id)
-        && let Some(values) = page::from_tombstone(&gone.sort_keys, keys().map(VolumeSort::as_str))
-    {
-        return Ok(values);
-    }
-    Err(refusal::volume_not_found(marker))
+    let row = app.store.volume(marker).await?;
+    let row = row.as_ref().map(|r| (r.project_id.as_str(), r));
+    page.after::<VolumeSort>(app, ctx, "volume", marker, row).await?.ok_or_else(|| refusal::volume_not_found(marker))
 }
 
 impl ListVolumes {

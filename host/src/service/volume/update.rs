@@ -10,6 +10,7 @@ use crate::{
         refusal,
         volume::{create::check_metadata_count, destroy::event},
     },
+    store::sql::metadata::MetadataOf,
     store::sql::volume_list::Volume,
 };
 
@@ -36,10 +37,10 @@ pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateVolume
     event(&mut tx, "volume.update.start", &row, &ctx.request_id).await?;
     tx.volume_describe(id, ask.name.as_ref().map(Option::as_deref), ask.description.as_ref().map(Option::as_deref), clock::now()).await?;
     if let Some(metadata) = &ask.metadata {
-        tx.volume_metadata_clear(id).await?;
-        tx.volume_metadata_put(id, metadata).await?;
+        tx.metadata_clear(MetadataOf::Volume, id).await?;
+        tx.metadata_put(MetadataOf::Volume, id, metadata).await?;
     }
-    volume.metadata = tx.volume_metadata(id).await?;
+    volume.metadata = tx.metadata(MetadataOf::Volume, id).await?;
     volume.row = tx.volume(id).await?.ok_or_else(|| refusal::volume_not_found(id))?;
     event(&mut tx, "volume.update.end", &volume.row, &ctx.request_id).await?;
     tx.commit().await?;

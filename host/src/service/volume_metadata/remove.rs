@@ -7,6 +7,7 @@ use crate::{
     domain::volume::VolumeStatus,
     error::Result,
     service::{refusal, volume::load_row_for},
+    store::sql::metadata::MetadataOf,
 };
 
 /// # Errors
@@ -18,7 +19,7 @@ pub async fn remove(app: &App, ctx: &RequestContext, volume_id: &str, key: &str)
     if row.status == VolumeStatus::Maintenance.as_str() {
         return Err(refusal::invalid_volume("The volume metadata cannot be deleted when the volume is in maintenance mode."));
     }
-    if !tx.volume_metadata_remove(volume_id, key).await? {
+    if !tx.metadata_remove(MetadataOf::Volume, volume_id, key).await? {
         return Err(no_such_key(volume_id, key));
     }
     Ok(tx.commit().await?)

@@ -10,6 +10,7 @@ use crate::{
         refusal,
         volume::{create::check_metadata_count, load_row_for},
     },
+    store::sql::metadata::MetadataOf,
 };
 
 /// How given pairs relate to those that are there.
@@ -40,15 +41,15 @@ pub async fn set(
         return Err(refusal::invalid_volume(format!("The volume metadata cannot be updated while the volume is in {}.", row.status)));
     }
     if let Some(wanted) = if_match
-        && wanted != etag(&tx.volume_metadata(volume_id).await?)
+        && wanted != etag(&tx.metadata(MetadataOf::Volume, volume_id).await?)
     {
         return Err(Error::new(Kind::PreconditionFailed, "The metadata has changed: its ETag does not match If-Match."));
     }
     if manner == Manner::Replace {
-        tx.volume_metadata_clear(volume_id).await?;
+        tx.metadata_clear(MetadataOf::Volume, volume_id).await?;
     }
-    tx.volume_metadata_put(volume_id, pairs).await?;
-    let now = tx.volume_metadata(volume_id).await?;
+    tx.metadata_put(MetadataOf::Volume, volume_id, pairs).await?;
+    let now = tx.metadata(MetadataOf::Volume, volume_id).await?;
     check_metadata_count(now.len())?;
     tx.commit().await?;
     Ok(now)

@@ -41,7 +41,7 @@ pub async fn list(app: &App, ctx: &RequestContext, ask: ListTypes) -> Result<Vec
     let after = match ask.page.marker.as_deref() {
         Some(marker) => {
             let row = super::load(app, ctx, marker).await?.row;
-            Some(ask.page.order.iter().filter_map(|o| VolumeTypeSort::of_column(o.column)).map(|key| key.value(&row)).collect())
+            Some(ask.page.values_of::<VolumeTypeSort>(&row))
         }
         None => None,
     };

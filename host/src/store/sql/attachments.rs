@@ -11,7 +11,7 @@ use crate::{
     store::{
         Store, StoreResult, Tx,
         bind::{Sql, Value, bind_values},
-        keyset::{self, Order},
+        keyset::{self, ListKey, Order},
         on_read, on_tx,
     },
 };
@@ -61,9 +61,13 @@ text_enum! {
     }
 }
 
-impl AttachmentSort {
-    /// Its SQL: a null sorts as the lowest value.
-    pub const fn column(self) -> &'static str {
+impl ListKey for AttachmentSort {
+    type Row = AttachmentRow;
+    const KEYS: &'static [Self] = Self::ALL;
+    fn word(self) -> &'static str {
+        self.as_str()
+    }
+    fn column(self) -> &'static str {
         match self {
             Self::Id => "id",
             Self::CreatedAt => "created_at",
@@ -75,12 +79,7 @@ impl AttachmentSort {
             Self::ProjectId => "project_id",
         }
     }
-    /// The key of a column that [`Self::column`] gave.
-    pub fn of_column(column: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|k| k.column() == column)
-    }
-    /// The value of this key in a row.
-    pub fn value(self, a: &AttachmentRow) -> Value {
+    fn value(self, a: &AttachmentRow) -> Value {
         match self {
             Self::Id => Value::from(a.id.as_str()),
             Self::CreatedAt => Value::from(a.created_at),
@@ -147,12 +146,7 @@ impl Store {
                 sql.push(" AND ").push(column).push(" = ").bind(value.as_str());
             }
         }
-        if let Some(after) = &query.after {
-            sql.push(" AND ");
-            keyset::push_after(&mut sql, &query.order, after);
-        }
-        keyset::push_order(&mut sql, &query.order);
-        sql.push(" LIMIT ").bind(query.limit).push(" OFFSET ").bind(query.offset);
+        keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
         let Sql { text, values } = sql;
         Ok(on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?))
     }

@@ -1,14 +1,15 @@
 //! Lists of snapshots: filters in SQL, keyset pages, and the metadata of a whole page in one query.
 
-use std::collections::HashMap;
-
-use super::snapshots::{SELECT, SnapshotRow};
+use super::{
+    metadata::MetadataOf,
+    snapshots::{SELECT, SnapshotRow},
+};
 use crate::{
     domain::text_enum,
     store::{
         Store, StoreResult,
         bind::{Sql, Value, bind_values},
-        keyset::{self, Order},
+        keyset::{self, ListKey, Order},
         on_read,
     },
 };
@@ -30,9 +31,13 @@ text_enum! {
     }
 }
 
-impl SnapshotSort {
-    /// Its SQL: a null sorts as the lowest value.
-    pub const fn column(self) -> &'static str {
+impl ListKey for SnapshotSort {
+    type Row = SnapshotRow;
+    const KEYS: &'static [Self] = Self::ALL;
+    fn word(self) -> &'static str {
+        self.as_str()
+    }
+    fn column(self) -> &'static str {
         match self {
             Self::Id => "s.id",
             Self::CreatedAt => "s.created_at",
@@ -47,12 +52,7 @@ impl SnapshotSort {
             Self::UserId => "s.user_id",
         }
     }
-    /// The key of a column that [`Self::column`] gave.
-    pub fn of_column(column: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|k| k.column() == column)
-    }
-    /// The value of this key in a row.
-    pub fn value(self, s: &SnapshotRow) -> Value {
+    fn value(self, s: &SnapshotRow) -> Value {
         let text = |t: &Option<String>| Value::from(t.clone().unwrap_or_default());
         match self {
             Self::Id => Value::from(s.id.as_str()),
@@ -107,12 +107,7 @@ impl Store {
     pub async fn snapshots(&self, query: &SnapshotQuery) -> StoreResult<Vec<Snapshot>> {
         let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
         push_filters(&mut sql, &query.filters);
-        if let Some(after) = &query.after {
-            sql.push(" AND ");
-            keyset::push_after(&mut sql, &query.order, after);
-        }
-        keyset::push_order(&mut sql, &query.order);
-        sql.push(" LIMIT ").bind(query.limit).push(" OFFSET ").bind(query.offset);
+        keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
         let Sql { text, values } = sql;
         let rows: Vec<SnapshotRow> =
             on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
@@ -135,17 +130,7 @@ impl Store {
     }
 
     async fn snapshots_completed(&self, rows: Vec<SnapshotRow>) -> StoreResult<Vec<Snapshot>> {
-        let mut metadata: HashMap<String, Vec<(String, String)>> = HashMap::new();
-        if !rows.is_empty() {
-            let mut sql = Sql::new("SELECT snapshot_id, key, value FROM snapshot_metadata WHERE snapshot_id IN ");
-            sql.bind_list(rows.iter().map(|r| r.id.as_str())).push(" ORDER BY snapshot_id, key");
-            let Sql { text, values } = sql;
-            let pairs: Vec<(String, String, String)> =
-                on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
-            for (id, key, value) in pairs {
-                metadata.entry(id).or_default().push((key, value));
-            }
-        }
+        let mut metadata = self.metadata_of_all(MetadataOf::Snapshot, rows.iter().map(|r| r.id.as_str())).await?;
         Ok(rows.into_iter().map(|row| Snapshot { metadata: metadata.remove(&row.id).unwrap_or_default(), row }).collect())
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     attachments::{AttachmentRow, SELECT as SELECT_ATTACHMENT},
+    metadata::MetadataOf,
     volumes::{SELECT, VolumeRow},
 };
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
     store::{
         Store, StoreResult,
         bind::{Sql, Value, bind_values},
-        keyset::{self, Order},
+        keyset::{self, ListKey, Order},
         on_read,
     },
 };
@@ -40,9 +41,13 @@ text_enum! {
     }
 }
 
-impl VolumeSort {
-    /// Its SQL: a null sorts as the lowest value.
-    pub const fn column(self) -> &'static str {
+impl ListKey for VolumeSort {
+    type Row = VolumeRow;
+    const KEYS: &'static [Self] = Self::ALL;
+    fn word(self) -> &'static str {
+        self.as_str()
+    }
+    fn column(self) -> &'static str {
         match self {
             Self::Id => "v.id",
             Self::CreatedAt => "v.created_at",
@@ -64,13 +69,7 @@ impl VolumeSort {
             Self::ServiceUuid => "COALESCE(v.service_uuid, '')",
         }
     }
-
-    /// The key of a column that [`Self::column`] gave.
-    pub fn of_column(column: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|k| k.column() == column)
-    }
-    /// The value of this key in a row.
-    pub fn value(self, v: &VolumeRow) -> Value {
+    fn value(self, v: &VolumeRow) -> Value {
         let text = |t: &Option<String>| Value::from(t.clone().unwrap_or_default());
         match self {
             Self::Id => Value::from(v.id.as_str()),
@@ -133,12 +132,7 @@ impl Store {
     pub async fn volumes(&self, query: &VolumeQuery, complete: bool) -> StoreResult<Vec<Volume>> {
         let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
         push_filters(&mut sql, &query.filters);
-        if let Some(after) = &query.after {
-            sql.push(" AND ");
-            keyset::push_after(&mut sql, &query.order, after);
-        }
-        keyset::push_order(&mut sql, &query.order);
-        sql.push(" LIMIT ").bind(query.limit).push(" OFFSET ").bind(query.offset);
+        keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
         let Sql { text, values } = sql;
         let rows: Vec<VolumeRow> = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
         self.volumes_completed(rows, complete).await
@@ -171,14 +165,7 @@ impl Store {
         let mut metadata: HashMap<String, Vec<(String, String)>> = HashMap::new();
         let mut attachments: HashMap<String, Vec<AttachmentRow>> = HashMap::new();
         if complete && !rows.is_empty() {
-            let mut sql = Sql::new("SELECT volume_id, key, value FROM volume_metadata WHERE volume_id IN ");
-            sql.bind_list(rows.iter().map(|r| r.id.as_str())).push(" ORDER BY volume_id, key");
-            let Sql { text, values } = sql;
-            let pairs: Vec<(String, String, String)> =
-                on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
-            for (id, key, value) in pairs {
-                metadata.entry(id).or_default().push((key, value));
-            }
+            metadata = self.metadata_of_all(MetadataOf::Volume, rows.iter().map(|r| r.id.as_str())).await?;
             let mut sql = Sql::new(format!("{SELECT_ATTACHMENT} WHERE volume_id IN "));
             sql.bind_list(rows.iter().filter(|r| r.attach_status != "detached").map(|r| r.id.as_str())).push(" ORDER BY created_at, id");
             let Sql { text, values } = sql;

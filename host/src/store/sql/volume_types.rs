@@ -8,7 +8,7 @@ use crate::{
     store::{
         Store, StoreResult, Tx,
         bind::{Sql, Value, bind_values},
-        keyset::{self, Order},
+        keyset::{self, ListKey, Order},
         on_read, on_tx,
     },
 };
@@ -53,9 +53,13 @@ text_enum! {
     }
 }
 
-impl VolumeTypeSort {
-    /// Its SQL: a null sorts as the lowest value.
-    pub const fn column(self) -> &'static str {
+impl ListKey for VolumeTypeSort {
+    type Row = VolumeTypeRow;
+    const KEYS: &'static [Self] = Self::ALL;
+    fn word(self) -> &'static str {
+        self.as_str()
+    }
+    fn column(self) -> &'static str {
         match self {
             Self::Id => "t.id",
             Self::Name => "t.name",
@@ -64,12 +68,7 @@ impl VolumeTypeSort {
             Self::IsPublic => "t.is_public",
         }
     }
-    /// The key of a column that [`Self::column`] gave.
-    pub fn of_column(column: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|k| k.column() == column)
-    }
-    /// The value of this key in a row.
-    pub fn value(self, t: &VolumeTypeRow) -> Value {
+    fn value(self, t: &VolumeTypeRow) -> Value {
         match self {
             Self::Id => Value::from(t.id.as_str()),
             Self::Name => Value::from(t.name.as_str()),
@@ -132,12 +131,7 @@ impl Store {
             sql.push(" AND EXISTS (SELECT 1 FROM volume_type_specs s WHERE s.type_id = t.id AND s.key = ").bind(key.as_str());
             sql.push(" AND s.value = ").bind(value.as_str()).push(")");
         }
-        if let Some(after) = &query.after {
-            sql.push(" AND ");
-            keyset::push_after(&mut sql, &query.order, after);
-        }
-        keyset::push_order(&mut sql, &query.order);
-        sql.push(" LIMIT ").bind(query.limit).push(" OFFSET ").bind(query.offset);
+        keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
         let Sql { text, values } = sql;
         let rows: Vec<VolumeTypeRow> =
             on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);

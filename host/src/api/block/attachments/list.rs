@@ -10,6 +10,7 @@ use crate::{
     },
     error::{Error, Result},
     service::attachment::list::{self, ListAttachments},
+    store::keyset::ListKey as _,
     store::sql::attachments::{AttachmentRow, AttachmentSort},
 };
 

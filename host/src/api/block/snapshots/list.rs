@@ -8,6 +8,7 @@ use crate::{
     },
     error::Result,
     service::snapshot::list::{self, ListSnapshots},
+    store::keyset::ListKey as _,
     store::sql::snapshot_list::SnapshotSort,
 };
 

@@ -14,6 +14,7 @@ use crate::{
         refusal,
         volume_type::list::{self, ListTypes, Publicity},
     },
+    store::keyset::ListKey as _,
     store::sql::volume_types::VolumeTypeSort,
 };
 

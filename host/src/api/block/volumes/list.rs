@@ -8,6 +8,7 @@ use crate::{
     },
     error::Result,
     service::volume::{self, list::ListVolumes},
+    store::keyset::ListKey as _,
     store::sql::volume_list::VolumeSort,
 };
 
