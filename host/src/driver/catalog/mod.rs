@@ -158,5 +158,4 @@ impl Catalog {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;
