@@ -18,6 +18,8 @@ mod service;
 
 use report::{Column, Report};
 use scale::Scale;
+use service::Service;
+use stowage::store::Durability;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -41,6 +43,7 @@ fn main() {
 async fn run(scale: &Scale, with_postgres: bool, with_disk: bool) -> Report {
     let mut report = Report::new(machine::describe());
     measure(&mut report, Column::Sqlite, None, scale).await;
+    measure_writes(&mut report, scale).await;
     if with_disk {
         match disk::lacks() {
             None => disk::measure(&mut report, Column::Sqlite, scale, &|what| eprintln!("[disk] {what}")).await,
@@ -60,7 +63,7 @@ async fn run(scale: &Scale, with_postgres: bool, with_disk: bool) -> Report {
 async fn measure(report: &mut Report, column: Column, database: Option<String>, scale: &Scale) {
     let say = |what: &str| eprintln!("[{}] {what}", column.name());
     say("start on an empty database");
-    let mut service = service::Service::start(database).await;
+    let mut service = Service::start(database, Durability::Full).await;
     report.put(column, "start, empty database", report::millis(service.started_in));
     tokio::time::sleep(scale.settle).await;
     report.put(column, "memory at idle (RSS)", report::mib(service.rss_kib()));
@@ -77,5 +80,16 @@ async fn measure(report: &mut Report, column: Column, database: Option<String>, 
     report.put(column, &format!("start, {} volumes", report::thousands(scale.many)), report::millis(service.started_in));
     tokio::time::sleep(scale.settle).await;
     report.put(column, &format!("memory at idle with {} volumes (RSS)", report::thousands(scale.many)), report::mib(service.rss_kib()));
+    service.stop().await;
+}
+
+/// What the faster durability changes: reads are the same.
+async fn measure_writes(report: &mut Report, scale: &Scale) {
+    let column = Column::SqliteProcess;
+    let say = |what: &str| eprintln!("[{}] {what}", column.name());
+    let mut service = Service::start(None, Durability::Process).await;
+    service.log_in().await;
+    let volumes = create::measure(report, column, &service, scale, &say).await;
+    attach::measure(report, column, &service, &volumes, scale, &say).await;
     service.stop().await;
 }

@@ -7,6 +7,8 @@ use crate::{http::Sample, peers, scale::Scale};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Column {
     Sqlite,
+    /// `database.durability = "process"`: a crash of the machine may lose the last moments, one of the service nothing.
+    SqliteProcess,
     Postgres,
 }
 
@@ -14,6 +16,7 @@ impl Column {
     pub fn name(self) -> &'static str {
         match self {
             Self::Sqlite => "SQLite",
+            Self::SqliteProcess => "SQLite, durability = process",
             Self::Postgres => "PostgreSQL",
         }
     }
@@ -28,7 +31,7 @@ struct Cell {
 /// Rows in the order in which they were first measured.
 pub struct Report {
     machine: String,
-    rows: Vec<(String, [Cell; 2])>,
+    rows: Vec<(String, [Cell; 3])>,
 }
 
 impl Report {
@@ -58,14 +61,15 @@ impl Report {
         let mut text = String::from("# Performance\n\n");
         writeln!(
             text,
-            "Made by `make bench` ({} run). {}\n\nOne `stowage serve` with its defaults (SQLite: `synchronous = FULL`; PostgreSQL: its own defaults, \
-             fsync on) and the memory driver, which is a sandboxed component and answers at once: figures are of the service, not of an array. \
+            "Made by `make bench` ({} run). {}\n\nOne `stowage serve` with its defaults (SQLite: `synchronous = FULL`, so that what was \
+             answered survives a power cut; PostgreSQL: its own defaults, fsync on) and the memory driver, which is a sandboxed component and answers at once: figures are of the service, not of an array. \
              Client and service share the machine. The peers' column is Cinder 29.0.0 (MariaDB, RabbitMQ, two cores, client and services on them; \
              its long list had 10,000 volumes). Each cell: operations a second, p50, p99, and how often the peers' rate that is.\n",
             scale.name, self.machine
         )
         .unwrap();
-        text.push_str("| | SQLite | PostgreSQL | peers |\n| --- | --- | --- | --- |\n");
+        let columns = [Column::Sqlite, Column::SqliteProcess, Column::Postgres].map(Column::name).join(" | ");
+        writeln!(text, "| | {columns} | peers |\n| --- | --- | --- | --- | --- |").unwrap();
         for (name, cells) in &self.rows {
             let peer = peers::rate(name);
             let shown = |cell: &Cell| match (cell.rate, peer) {
@@ -75,7 +79,8 @@ impl Report {
             };
             let peer =
                 peer.map(|r| format!("{r:.1}/s")).or_else(|| peers::other(name).map(str::to_owned)).unwrap_or_else(|| "–".to_owned());
-            writeln!(text, "| {name} | {} | {} | {peer} |", shown(&cells[0]), shown(&cells[1])).unwrap();
+            let cells = cells.iter().map(shown).collect::<Vec<_>>().join(" | ");
+            writeln!(text, "| {name} | {cells} | {peer} |").unwrap();
         }
         text
     }

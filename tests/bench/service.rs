@@ -16,11 +16,15 @@ pub struct Service {
 }
 
 impl Service {
-    /// On SQLite, or on the PostgreSQL database at `url`, with the default durability.
-    pub async fn start(database: Option<String>) -> Self {
+    /// On SQLite, or on the PostgreSQL database at this URL.
+    pub async fn start(database: Option<String>, durability: Durability) -> Self {
         // the fake array must not be what runs full
         let pools = serde_json::json!(["bench:10000000"]);
-        Self::start_with(database, |config| drop(config.backends[0].options.insert("pools".to_owned(), pools))).await
+        Self::start_with(database, |config| {
+            config.database.durability = durability;
+            config.backends[0].options.insert("pools".to_owned(), pools);
+        })
+        .await
     }
 
     /// With other back ends.
