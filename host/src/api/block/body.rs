@@ -42,6 +42,14 @@ pub fn sole_member<'a>(body: &'a Map<String, Value>, key: &'a str, also: &[&str]
     Ok(found)
 }
 
+/// The boolean under `key`, which alone stands under `action`, which alone is the body.
+pub fn sole_flag(req: &ApiRequest, action: &str, key: &str) -> Result<bool> {
+    let body = object(req)?;
+    let members = sole_member(&body, action, &[])?;
+    members.deny_unknown(&[key])?;
+    members.boolean(key)?.ok_or_else(|| members.refuse(key, "is required"))
+}
+
 /// Refuses keys that are not among `known`.
 pub fn deny_unknown(map: &Map<String, Value>, known: &[&str]) -> Result<()> {
     match map.keys().find(|k| !known.contains(&k.as_str())) {

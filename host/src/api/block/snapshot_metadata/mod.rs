@@ -1,5 +1,6 @@
 //! `/snapshots/{id}/metadata`.
 
+mod remove;
 mod set;
 mod show;
 
@@ -31,5 +32,5 @@ pub const ROUTES: &[Route] = &[
         "object",
         "the pair; its key is the URL's",
     )]),
-    Route::new(Api::Block, Verb::Delete, ONE, "volume:delete_snapshot_metadata", 200, "Remove one pair", handler!(set::remove)),
+    Route::new(Api::Block, Verb::Delete, ONE, "volume:delete_snapshot_metadata", 200, "Remove one pair", handler!(remove::remove)),
 ];

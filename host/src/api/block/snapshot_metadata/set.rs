@@ -9,7 +9,7 @@ use crate::{
         request::ApiRequest,
     },
     error::{Error, Result},
-    service::{snapshot_metadata, volume_metadata::set::Manner},
+    service::{snapshot_metadata::set::set, volume_metadata::set::Manner},
 };
 
 pub async fn merge(req: ApiRequest) -> Result<Reply> {
@@ -27,7 +27,7 @@ async fn put_all(req: ApiRequest, manner: Manner) -> Result<Reply> {
         Some(Value::Object(map)) => pairs("metadata", map)?,
         _ => return Err(Error::invalid("Invalid input for field/attribute metadata. An object of texts is needed.")),
     };
-    render(&snapshot_metadata::set(&req.app, &req.ctx, req.param("snapshot_id"), &given, manner).await?)
+    render(&set(&req.app, &req.ctx, req.param("snapshot_id"), &given, manner).await?)
 }
 
 pub async fn one(req: ApiRequest) -> Result<Reply> {
@@ -41,11 +41,6 @@ pub async fn one(req: ApiRequest) -> Result<Reply> {
     if given.len() != 1 {
         return Err(Error::invalid("Request body contains too many items"));
     }
-    snapshot_metadata::set(&req.app, &req.ctx, req.param("snapshot_id"), &given, Manner::Merge).await?;
+    set(&req.app, &req.ctx, req.param("snapshot_id"), &given, Manner::Merge).await?;
     Reply::json(StatusCode::OK, &json!({ "meta": { key: given[0].1 } }))
-}
-
-pub async fn remove(req: ApiRequest) -> Result<Reply> {
-    snapshot_metadata::remove(&req.app, &req.ctx, req.param("snapshot_id"), req.param("key")).await?;
-    Ok(Reply::empty(StatusCode::OK))
 }

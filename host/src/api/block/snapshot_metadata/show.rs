@@ -6,16 +6,16 @@ use serde_json::json;
 use crate::{
     api::{reply::Reply, request::ApiRequest},
     error::Result,
-    service::snapshot_metadata,
+    service::snapshot_metadata::show,
 };
 
 pub async fn all(req: ApiRequest) -> Result<Reply> {
-    render(&snapshot_metadata::all(&req.app, &req.ctx, req.param("snapshot_id")).await?)
+    render(&show::all(&req.app, &req.ctx, req.param("snapshot_id")).await?)
 }
 
 pub async fn one(req: ApiRequest) -> Result<Reply> {
     let key = req.param("key");
-    let value = snapshot_metadata::one(&req.app, &req.ctx, req.param("snapshot_id"), key).await?;
+    let value = show::one(&req.app, &req.ctx, req.param("snapshot_id"), key).await?;
     Reply::json(StatusCode::OK, &json!({ "meta": { key: value } }))
 }
 

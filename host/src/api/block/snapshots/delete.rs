@@ -10,8 +10,3 @@ pub async fn delete(req: ApiRequest) -> Result<Reply> {
     snapshot::delete::delete(&req.app, &req.ctx, req.param("snapshot_id")).await?;
     Ok(Reply::empty(StatusCode::ACCEPTED))
 }
-
-pub async fn force_delete(req: ApiRequest) -> Result<Reply> {
-    snapshot::delete::force_delete(&req.app, &req.ctx, req.param("snapshot_id")).await?;
-    Ok(Reply::empty(StatusCode::ACCEPTED))
-}

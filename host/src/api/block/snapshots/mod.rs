@@ -1,15 +1,22 @@
 //! `/snapshots`.
 
-mod actions;
 mod create;
 mod delete;
 mod filters;
+mod force_delete;
 mod list;
+mod reset;
 mod show;
+mod tell;
 mod update;
 
 use crate::{
-    api::route::{Api, Route, Verb},
+    api::{
+        block::body::Members,
+        route::{Api, Route, Verb},
+    },
+    domain::snapshot::SnapshotStatus,
+    error::{Error, Result},
     handler,
 };
 
@@ -47,7 +54,7 @@ pub const ROUTES: &[Route] = &[
         "volume_extension:snapshot_admin_actions:reset_status",
         202,
         "Say what a snapshot's status is",
-        handler!(actions::reset_status),
+        handler!(reset::reset_status),
     )
     .action("os-reset_status")
     .body(&[("os-reset_status.status", "string", "any status of a snapshot")]),
@@ -58,7 +65,7 @@ pub const ROUTES: &[Route] = &[
         "volume_extension:snapshot_admin_actions:force_delete",
         202,
         "Delete a snapshot whatever its status",
-        handler!(delete::force_delete),
+        handler!(force_delete::force_delete),
     )
     .action("os-force_delete"),
     Route::new(
@@ -68,7 +75,7 @@ pub const ROUTES: &[Route] = &[
         "snapshot_extension:snapshot_actions:update_snapshot_status",
         202,
         "Say how far a snapshot is",
-        handler!(actions::update_status),
+        handler!(tell::update_status),
     )
     .action("os-update_snapshot_status")
     .body(&[
@@ -91,3 +98,9 @@ const LIST_QUERY: &[(&str, &str, &str)] = &[
     ("availability_zone", "string", "filter"),
     ("consumes_quota", "boolean", "filter, from 3.65"),
 ];
+
+/// The status that an action names.
+fn status(members: &Members<'_>) -> Result<SnapshotStatus> {
+    let word = members.text("status")?.ok_or_else(|| Error::invalid("Must specify 'status'"))?;
+    SnapshotStatus::parse(&word.to_ascii_lowercase()).ok_or_else(|| members.refuse("status", "is not a status of a snapshot"))
+}

@@ -1,9 +1,12 @@
 //! `/volumes/{id}/action`: what does not attach.
 
-mod flags;
+mod bootable;
+mod extend;
 mod force_delete;
+mod readonly;
 mod reset;
-mod work;
+mod retype;
+mod revert;
 
 use crate::{
     api::route::{Api, Route, Verb},
@@ -20,7 +23,7 @@ pub const ROUTES: &[Route] = &[
         "volume:extend,volume:extend_attached_volume",
         202,
         "Make a volume larger; an attached one from 3.42",
-        handler!(work::extend),
+        handler!(extend::extend),
     )
     .action("os-extend")
     .body(&[("os-extend.new_size", "integer", "GiB, more than it has")]),
@@ -31,7 +34,7 @@ pub const ROUTES: &[Route] = &[
         "volume:update_readonly_flag",
         202,
         "Say whether attachments may only read",
-        handler!(flags::readonly),
+        handler!(readonly::readonly),
     )
     .action("os-update_readonly_flag")
     .body(&[("os-update_readonly_flag.readonly", "boolean", "whether they may")]),
@@ -42,7 +45,7 @@ pub const ROUTES: &[Route] = &[
         "volume:update,volume:multiattach_bootable_volume",
         200,
         "Say whether a server may boot from it",
-        handler!(flags::bootable),
+        handler!(bootable::bootable),
     )
     .action("os-set_bootable")
     .body(&[("os-set_bootable.bootable", "boolean", "whether it may")]),
@@ -78,7 +81,7 @@ pub const ROUTES: &[Route] = &[
         "volume:retype,volume:multiattach",
         202,
         "Give a volume another type where it is",
-        handler!(work::retype),
+        handler!(retype::retype),
     )
     .action("os-retype")
     .body(&[
@@ -92,7 +95,7 @@ pub const ROUTES: &[Route] = &[
         "volume:revert_to_snapshot",
         202,
         "Give a volume the content of its latest snapshot back",
-        handler!(work::revert),
+        handler!(revert::revert),
     )
     .since(40)
     .action("revert")

@@ -4,15 +4,12 @@ use serde_json::json;
 use super::show::render;
 use crate::{
     api::{
-        block::body::{object, sole_member},
+        block::body::{deny_unknown, object, pairs, sole_member},
         reply::Reply,
         request::ApiRequest,
     },
     error::{Error, Result},
-    service::volume_metadata::{
-        remove as service_remove,
-        set::{Manner, set},
-    },
+    service::volume_metadata::set::{Manner, set},
 };
 
 pub async fn merge(req: ApiRequest) -> Result<Reply> {
@@ -25,13 +22,13 @@ pub async fn replace(req: ApiRequest) -> Result<Reply> {
 
 async fn put_all(req: ApiRequest, action: &str, manner: Manner) -> Result<Reply> {
     let body = object(&req)?;
-    super::super::body::deny_unknown(&body, &["metadata"])?;
-    let pairs = match body.get("metadata") {
-        Some(serde_json::Value::Object(map)) => super::super::body::pairs("metadata", map)?,
+    deny_unknown(&body, &["metadata"])?;
+    let given = match body.get("metadata") {
+        Some(serde_json::Value::Object(map)) => pairs("metadata", map)?,
         _ => return Err(Error::invalid("Invalid input for field/attribute metadata. An object of texts is needed.")),
     };
     let if_match = if manner == Manner::Replace && req.ctx.microversion >= 15 { if_match(&req) } else { None };
-    let now = set(&req.app, &req.ctx, req.param("volume_id"), action, &pairs, manner, if_match.as_deref()).await?;
+    let now = set(&req.app, &req.ctx, req.param("volume_id"), action, &given, manner, if_match.as_deref()).await?;
     render(&req, &now)
 }
 
@@ -49,15 +46,10 @@ pub async fn one(req: ApiRequest) -> Result<Reply> {
     if !members.has(key) {
         return Err(Error::invalid("Request body and URI mismatch"));
     }
-    let pairs = members.pairs()?;
-    if pairs.len() != 1 {
+    let given = members.pairs()?;
+    if given.len() != 1 {
         return Err(Error::invalid("Request body contains too many items"));
     }
-    set(&req.app, &req.ctx, req.param("volume_id"), "volume:update_volume_metadata", &pairs, Manner::Merge, None).await?;
-    Reply::json(StatusCode::OK, &json!({ "meta": { key: pairs[0].1 } }))
-}
-
-pub async fn remove(req: ApiRequest) -> Result<Reply> {
-    service_remove::remove(&req.app, &req.ctx, req.param("volume_id"), req.param("key")).await?;
-    Ok(Reply::empty(StatusCode::OK))
+    set(&req.app, &req.ctx, req.param("volume_id"), "volume:update_volume_metadata", &given, Manner::Merge, None).await?;
+    Reply::json(StatusCode::OK, &json!({ "meta": { key: given[0].1 } }))
 }

@@ -1,0 +1,12 @@
+use http::StatusCode;
+
+use crate::{
+    api::{reply::Reply, request::ApiRequest},
+    error::Result,
+    service::snapshot,
+};
+
+pub async fn force_delete(req: ApiRequest) -> Result<Reply> {
+    snapshot::delete::force_delete(&req.app, &req.ctx, req.param("snapshot_id")).await?;
+    Ok(Reply::empty(StatusCode::ACCEPTED))
+}
