@@ -7,7 +7,7 @@ fn main() {
     if cfg!(feature = "built") || std::env::args().any(|a| a == "--list") {
         return;
     }
-    let text = "left out: driver_kit, sandbox, reload, cli, crash (they need the built drivers and the binary), node (it needs root and iSCSI), PostgreSQL, released clients.\n\
+    let text = "left out: driver_kit, sandbox, reload, cli, crash, interleave (they need the built drivers and the binary), node (it needs root and iSCSI), PostgreSQL, released clients.\n\
                 `make test` builds what they need and runs everything.\n";
     let _written = std::io::stdout().write_all(text.as_bytes());
 }

@@ -13,7 +13,7 @@ rust=(unit store api identity scheduler jobs)
 scripts=()
 export STOWAGE_TEST_DATABASES=${STOWAGE_TEST_DATABASES:-sqlite}
 if [ "$mode" = test ]; then
-  rust+=(driver_kit sandbox reload cli crash node)
+  rust+=(driver_kit sandbox reload cli crash interleave node)
   scripts+=(clients tempest)
   [ -f tests/.no-postgres ] || STOWAGE_TEST_DATABASES=sqlite,postgres
 fi
@@ -41,7 +41,9 @@ began=$SECONDS
 cargo test -q --no-run --workspace "${built[@]}" --lib --bins ${build[@]+"${build[@]}"}
 say "built in $((SECONDS - began)) s"
 
-log=$(mktemp); trap 'rm -f "$log"' EXIT
+log=$(mktemp); notes=$(mktemp); trap 'rm -f "$log" "$notes"' EXIT
+# what suites want to be read at the end
+export STOWAGE_TEST_NOTES=$notes
 table=(); passed=0; failed=0
 # counts from nextest's Summary line, cargo test's "test result:" lines, or a script's "N passed, N failed"
 count() {
@@ -72,9 +74,12 @@ for s in ${rust[@]+"${rust[@]}"}; do
   fi
 done
 for s in ${scripts[@]+"${scripts[@]}"}; do one "$s" "tests/$s/run.sh"; done
+# each guard that is taken out of the service is missed
+if [ -n "${STOWAGE_TEST_FULL:-}" ] && [[ " ${rust[*]-} " == *" interleave "* ]]; then one mutation tests/interleave/mutation.sh; fi
 
 say "times"
 printf '%s\n' ${table[@]+"${table[@]}"}
+if [ -s "$notes" ]; then say "notes"; cat "$notes"; fi
 echo
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
