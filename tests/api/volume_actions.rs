@@ -369,6 +369,43 @@ async fn an_operator_says_what_a_volume_is_but_not_what_belongs_to_a_job() {
 }
 
 #[tokio::test]
+async fn what_a_job_makes_deletes_or_reverts_is_not_said_to_be_something_else() {
+    let site = Site::start().await;
+    let (member, operator) = (site.member().await.at("3.40"), site.operator().await);
+    let told = |id: String| {
+        let operator = operator.clone();
+        async move {
+            for status in ["available", "error"] {
+                let text = act(&operator, &id, "os-reset_status", json!({ "status": status })).await.fault(400);
+                assert!(text.contains("says what comes of it"), "{text}");
+            }
+        }
+    };
+    // what is extended before it is there would count its room twice
+    site.array.hold("create");
+    let id = create(&member, json!({})).await;
+    site.until("the create", || async { site.array.count("create") == 1 }).await;
+    told(id.clone()).await;
+    site.array.release("create");
+    until_status(&member, &id, "available").await;
+    let s = snapshot(&member, &id).await;
+    site.array.hold("revert");
+    act(&member, &id, "revert", json!({ "snapshot_id": s })).await.expect(202);
+    told(id.clone()).await;
+    site.array.release("revert");
+    until_status(&member, &id, "available").await;
+    member.delete(&format!("/snapshots/{s}")).await.expect(202);
+    member.until_gone(&format!("/snapshots/{s}")).await;
+    // a row that shows what the array holds no more
+    site.array.hold("delete");
+    member.delete(&format!("/volumes/{id}")).await.expect(202);
+    told(id.clone()).await;
+    site.array.release("delete");
+    member.until_gone(&format!("/volumes/{id}")).await;
+    quota_is_true(&site).await;
+}
+
+#[tokio::test]
 async fn while_a_volume_grows_it_is_neither_snapshotted_nor_reverted_whatever_its_status_is_said_to_be() {
     let site = Site::start().await;
     let (member, operator) = (site.member().await.at("3.66"), site.operator().await);

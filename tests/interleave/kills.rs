@@ -9,12 +9,10 @@ use crate::{
     book::{Book, Counts},
     plan::{CLIENTS, Plan},
     play::start,
-    rounds::{Seeds, conclude},
+    rounds::{STEPS, Seeds, conclude},
     truth::events_out_of_order,
     world::{On, World},
 };
-
-const STEPS: usize = 30;
 
 /// Steps after which a service is killed.
 fn moments(dice: &mut StdRng, kills: usize) -> Vec<usize> {

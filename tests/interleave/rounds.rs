@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Steps of one client in one plan.
-const STEPS: usize = 30;
+pub const STEPS: usize = 50;
 
 /// The plans of one test: one given seed again and again, or another seed each time until the time is over.
 pub struct Seeds {

@@ -365,17 +365,17 @@ impl Scene {
         for row in world.database.texts(POOLS).await {
             let parts: Vec<&str> = row.split('|').collect();
             let [name, claimed, allocated, resources, free] = parts[..] else { continue };
-            let here: Vec<u64> =
-                self.volumes.iter().filter(|v| on_host(v) == Some(name)).map(|v| v["size"].as_u64().unwrap_or_default()).collect();
+            let here: Vec<(&str, u64)> =
+                self.volumes.iter().filter(|v| on_host(v) == Some(name)).map(|v| (id(v), v["size"].as_u64().unwrap_or_default())).collect();
             let array = BACKENDS.iter().position(|b| name.starts_with(b)).unwrap_or_default();
             let used: u64 = self.held[array].values().flat_map(BTreeMap::values).map(|o| o.gib).sum();
             let left = POOL_GIB.saturating_sub(used) as f64;
             let true_now = claimed == "0"
-                && allocated == here.iter().sum::<u64>().to_string()
+                && allocated == here.iter().map(|(_, gib)| gib).sum::<u64>().to_string()
                 && resources == here.len().to_string()
                 && free.parse::<f64>().is_ok_and(|f| (f - left).abs() < 0.01);
             if !true_now {
-                broken.push(format!("[wrong-pool] {row}: it has volumes of {here:?} GiB, and the array has {left} GiB left"));
+                broken.push(format!("[wrong-pool] {row}: it has volumes {here:?}, and the array has {left} GiB left"));
             }
         }
         broken

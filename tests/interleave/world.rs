@@ -178,7 +178,13 @@ impl World {
     #[track_caller]
     pub fn demand(&self, book: &Book, mut broken: Vec<String>) {
         broken.splice(0..0, book.broken());
-        assert!(broken.is_empty(), "{}", book.report(&broken, &self.log()));
+        if broken.is_empty() {
+            return;
+        }
+        let log = self.log();
+        let file = std::env::temp_dir().join(format!("stowage-interleave-{}.log", book.plan.seed));
+        std::fs::write(&file, &log).unwrap();
+        panic!("{}\nthe whole log: {}", book.report(&broken, &log), file.display());
     }
 }
 

@@ -1,4 +1,5 @@
-//! `os-reset_status` of a volume: an operator says what it is. What belongs to a job that would not be there is refused.
+//! `os-reset_status` of a volume: an operator says what it is. What belongs to a job that would not be there is refused, and
+//! so is any status while a job makes, deletes or reverts the volume: that job knows what is true, and it ends by itself.
 
 use crate::{
     app::App,
@@ -18,8 +19,12 @@ pub struct ResetVolume {
     pub migration_status: Option<Option<String>>,
 }
 
+/// Jobs whose volume is nothing yet, nothing any more, or something between. (An extend and a retype are told by columns of
+/// their own.)
+const DECIDE_IT: &[&str] = &["volume.create", "volume.delete", "volume.revert"];
+
 /// # Errors
-/// 400 for a status of [`NEVER_TOLD`], and for `in-use` without attachments, 403, 404.
+/// 400 for a status of [`NEVER_TOLD`], for `in-use` without attachments, and while a job of [`DECIDE_IT`] is under way, 403, 404.
 pub async fn reset(app: &App, ctx: &RequestContext, id: &str, ask: ResetVolume) -> Result<()> {
     let found = super::load_row_for(app, ctx, id, "volume_extension:volume_admin_actions:reset_status").await?;
     if let Some(status) = ask.status.filter(|s| NEVER_TOLD.contains(s)) {
@@ -27,6 +32,11 @@ pub async fn reset(app: &App, ctx: &RequestContext, id: &str, ask: ResetVolume) 
     }
     let mut tx = app.store.begin().await?;
     let Some(row) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+    for kind in DECIDE_IT.iter().filter(|_| ask.status.is_some()) {
+        if let Some(job) = tx.running_job(id, kind).await? {
+            return Err(refusal::invalid_volume(format!("Volume {id} is {}: job {job} says what comes of it.", row.status)));
+        }
+    }
     let attachments = tx.attachments_of(id).await?;
     if ask.status == Some(VolumeStatus::InUse) && attachments.is_empty() {
         return Err(Error::invalid("Cannot reset-state to in-use because volume does not have any attachments."));
