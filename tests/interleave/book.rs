@@ -25,8 +25,9 @@ pub struct Slot {
 pub struct Doubts {
     /// Volumes that an operator gave another status.
     pub told: HashSet<String>,
-    /// Attachments whose delete was answered with an error, or not at all: their connection may have ended.
-    pub detaches: HashSet<String>,
+    /// Attachments whose delete, or connect to another host, was answered with an error or not at all: the connection that they
+    /// had may have ended.
+    pub moves: HashSet<String>,
 }
 
 /// A step that was taken.

@@ -107,7 +107,12 @@ impl Player {
             Step::Connect { slot, nth, host } => {
                 let Some(id) = self.attachment(slot, nth) else { return "no attachment".to_owned() };
                 let body = json!({ "attachment": { "connector": connector(host) } });
-                self.about(step, slot, &id, Who::Member, Method::PUT, &format!("/attachments/{id}"), Some(body)).await.0
+                let path = format!("/attachments/{id}");
+                let (outcome, answer) = self.about(step, slot, &id, Who::Member, Method::PUT, &path, Some(body)).await;
+                if answer.is_none_or(|a| a.status.is_server_error()) {
+                    self.book.doubts().moves.insert(id);
+                }
+                outcome
             }
             Step::Complete { slot, nth } => {
                 let Some(id) = self.attachment(slot, nth) else { return "no attachment".to_owned() };
@@ -119,7 +124,7 @@ impl Player {
                 let Some(id) = self.attachment(slot, nth) else { return "no attachment".to_owned() };
                 let (outcome, answer) = self.act(step, slot, Who::Admin, "os-force_detach", json!({ "attachment_id": id })).await;
                 if answer.is_none_or(|a| a.status.is_server_error()) {
-                    self.book.doubts().detaches.insert(id);
+                    self.book.doubts().moves.insert(id);
                 }
                 outcome
             }
@@ -299,7 +304,7 @@ impl Player {
             }
             Some((400 | 404 | 409, _)) => {}
             _ => {
-                self.book.doubts().detaches.insert(id);
+                self.book.doubts().moves.insert(id);
             }
         }
         outcome

@@ -242,8 +242,9 @@ impl Scene {
             };
             let exported =
                 place(volume).is_some_and(|array| self.held(array, "connections").contains_key(&format!("{}.{}", a.volume, a.host)));
-            // a detach that was answered with an error changed nothing here, and may have been done there
-            let doubtful = || book.doubts().detaches.iter().any(|d| self.attachments_of(&a.volume).any(|b| b.id == *d && b.host == a.host));
+            // as upstream, a detach (or the first half of a move to another host) whose back end failed has changed nothing here;
+            // it may have been done there, and its caller, who was told of the failure, asks again
+            let doubtful = || book.doubts().moves.iter().any(|d| self.attachments_of(&a.volume).any(|b| b.id == *d && b.host == a.host));
             if a.connected && !exported && !doubtful() {
                 broken.push(format!("[attachment-without-export] {} ({}) of {} on {}", a.id, a.status, a.volume, a.host));
             }
