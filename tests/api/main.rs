@@ -10,6 +10,7 @@ mod copies;
 mod events;
 mod fields;
 mod hanging;
+mod key_sets;
 mod lists;
 mod operators;
 mod protocol;

@@ -177,7 +177,7 @@ both_databases! {
         assert_eq!(complete.metadata, [("n".to_owned(), "3".to_owned())]);
         let mut tx = db.store.begin().await.unwrap();
         assert_eq!(tx.snapshots_of("v").await.unwrap()[0].id, "s4", "the newest first");
-        assert_eq!(tx.snapshots_in_quota("v").await.unwrap(), (5, 20));
+        assert_eq!(tx.snapshots_in_quota("v").await.unwrap(), [("p".to_owned(), 5, 20)]);
         assert!(tx.metadata_remove(MetadataOf::Snapshot, "s3", "n").await.unwrap());
         tx.metadata_clear(MetadataOf::Snapshot, "s2").await.unwrap();
         assert_eq!(tx.metadata(MetadataOf::Snapshot, "s3").await.unwrap(), []);

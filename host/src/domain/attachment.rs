@@ -30,6 +30,23 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// What the older actions, which name a volume and no attachment, made of one last.
+    pub enum OlderAction {
+        /// `os-reserve`: it waits for the other two.
+        Reserve = "reserve",
+        /// `os-initialize_connection` of what nobody had reserved: it lasts as long as its connection.
+        Connect = "connect",
+        /// `os-attach`.
+        Attach = "attach",
+    }
+}
+
+/// What an attachment counts as in its volume's status: one that is attached and whose detach was announced is detaching.
+pub fn counts_as(status: &str, leaving: bool) -> &str {
+    if leaving && status == AttachmentStatus::Attached.as_str() { AttachmentStatus::Detaching.as_str() } else { status }
+}
+
 /// The volume's status and attach status for what is attached to it: the alphabetically first `attach_status` that is no
 /// error decides. With nothing left it is available and detached.
 pub fn volume_follows<'a>(attachments: impl IntoIterator<Item = &'a str>) -> (VolumeStatus, AttachStatus) {
@@ -94,6 +111,12 @@ mod tests {
     fn attachments_in_error_do_not_count() {
         assert_eq!(volume_follows(["error_attaching", "error_detaching"]), (VolumeStatus::Available, AttachStatus::Detached));
         assert_eq!(volume_follows(["error_attaching", "reserved"]), (VolumeStatus::Reserved, AttachStatus::Reserved));
+    }
+
+    #[test]
+    fn a_detach_that_was_announced_counts_as_begun_and_only_of_what_is_attached() {
+        assert_eq!(counts_as("attached", true), "detaching");
+        assert_eq!((counts_as("attached", false), counts_as("attaching", true)), ("attached", "attaching"));
     }
 
     #[test]

@@ -84,6 +84,9 @@ pub const DELETE_FROM: &[VolumeStatus] = &[
 /// A new attachment of a volume that only one may hold starts from these.
 pub const ATTACH_FROM: &[VolumeStatus] = &[VolumeStatus::Available, VolumeStatus::Downloading];
 
+/// `os-reserve` and `os-attach` of a volume that only one may hold start from these.
+pub const OLDER_ATTACH_FROM: &[VolumeStatus] = &[VolumeStatus::Available];
+
 /// A new attachment of a multi-attach volume starts from these: every other attachment may be at any stage.
 pub const MULTIATTACH_FROM: &[VolumeStatus] = &[
     VolumeStatus::Available,
@@ -103,6 +106,9 @@ pub const SAME_INSTANCE_FROM: &[VolumeStatus] = &[
     VolumeStatus::InUse,
     VolumeStatus::Detaching,
 ];
+
+/// A volume is offered to another project from these.
+pub const TRANSFER_FROM: &[VolumeStatus] = &[VolumeStatus::Available];
 
 /// A snapshot is taken from these; of an attached volume only when that was asked for.
 pub const SNAPSHOT_FROM: &[VolumeStatus] = &[VolumeStatus::Available];

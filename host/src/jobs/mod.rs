@@ -89,7 +89,8 @@ pub struct Job {
     pub user_id: String,
 }
 
-/// Bits of a call's generation that count the claims of one job.
+/// Bits of a call's generation that count the claims of one job. One more, the lowest, says that the call undoes another of
+/// the same claim.
 const CLAIM_BITS: u32 = 16;
 
 impl Job {
@@ -97,7 +98,12 @@ impl Job {
     /// each job of an object to the next one: a delete is newer than a create that was taken over five times.
     pub fn call_generation(&self) -> u64 {
         let claims = u64::try_from(self.generation).unwrap_or(0).min((1 << CLAIM_BITS) - 1);
-        (u64::try_from(self.seq).unwrap_or(0) << CLAIM_BITS) | claims
+        (u64::try_from(self.seq).unwrap_or(0) << (CLAIM_BITS + 1)) | (claims << 1)
+    }
+
+    /// What the call carries that takes back another of this claim: newer than that one, older than the next claim's.
+    pub fn undo_generation(&self) -> u64 {
+        self.call_generation() | 1
     }
 }
 
@@ -186,5 +192,12 @@ mod tests {
     fn the_first_call_of_a_later_job_is_newer_than_any_call_of_an_earlier_one() {
         assert!(job(7, 2).call_generation() > job(7, 1).call_generation());
         assert!(job(8, 1).call_generation() > job(7, i64::MAX).call_generation());
+    }
+
+    #[test]
+    fn an_undo_is_newer_than_what_it_undoes_and_older_than_whatever_comes_next() {
+        assert!(job(7, 1).undo_generation() > job(7, 1).call_generation());
+        assert!(job(7, 2).call_generation() > job(7, 1).undo_generation());
+        assert!(job(8, 1).call_generation() > job(7, i64::MAX).undo_generation());
     }
 }

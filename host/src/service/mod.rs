@@ -14,6 +14,7 @@ pub mod quota;
 pub mod refusal;
 pub mod snapshot;
 pub mod snapshot_metadata;
+pub mod transfer;
 pub mod volume;
 pub mod volume_metadata;
 pub mod volume_type;

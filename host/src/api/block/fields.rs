@@ -228,7 +228,7 @@ impl Serialize for FieldValue<'_> {
                         attachment_id: &a.id,
                         volume_id: &volume.row.id,
                         server_id: a.instance_id.as_deref(),
-                        host_name: a.connector_host.as_deref().filter(|_| *hosts),
+                        host_name: a.attached_host.as_deref().or(a.connector_host.as_deref()).filter(|_| *hosts),
                         device: a.mountpoint.as_deref(),
                         attached_at: a.attached_at.map(api_text),
                     })?;

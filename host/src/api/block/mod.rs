@@ -12,6 +12,7 @@ pub mod scheduling;
 pub mod services;
 pub mod snapshot_metadata;
 pub mod snapshots;
+pub mod transfers;
 pub mod types;
 pub mod views;
 pub mod volume_actions;
@@ -26,8 +27,10 @@ pub fn routes() -> Vec<Route> {
         volumes::ROUTES,
         volume_metadata::ROUTES,
         volume_actions::ROUTES,
+        volume_actions::attaching::ROUTES,
         snapshots::ROUTES,
         snapshot_metadata::ROUTES,
+        transfers::ROUTES,
         types::ROUTES,
         attachments::ROUTES,
         services::ROUTES,

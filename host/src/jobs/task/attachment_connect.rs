@@ -3,45 +3,52 @@
 //! Repeats find what an earlier run exported. On failure the export is removed again (unless another attachment of the
 //! volume on the same host lives on it) and the attachment is what it was; so it is when the job grows too old. One that was
 //! connected elsewhere, or by another initiator, loses that connection first; if the new one then fails it is a reservation.
-//! An attachment that is deleted meanwhile belongs to the disconnect that comes next; this job then only ends.
+//! An attachment that is deleted meanwhile belongs to the disconnect that comes next; this job then only ends. One that an
+//! older action made for this connection alone goes when it fails.
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{block_support as support, connect_turn, connection_view::connection_info, patience};
+use super::{DisconnectAsk, block_support as support, connect_turn, connection_view::connection_info, patience};
 use crate::{
     clock,
-    domain::attachment::{AttachMode, AttachmentStatus},
+    domain::attachment::{AttachMode, AttachmentStatus, OlderAction},
     driver::{
-        Backend, DriverError, DriverResult, ErrorKind,
+        Backend, Call, DriverError, DriverResult, ErrorKind,
         types::{self, AccessMode, Connection, Connector, DisconnectTarget},
     },
     error::Kind,
-    jobs::{JobContext, JobFault, Outcome, Task, TaskError},
+    jobs::{JobContext, JobFault, NewJob, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
     service::{
-        attachment::connector::parse,
+        attachment::{connector::parse, delete::forget},
         volume::{destroy::event_now, follow},
     },
-    store::sql::{
-        attachments::{AttachmentRow, CONNECT, Connected},
-        volumes::VolumeRow,
+    store::{
+        Tx,
+        sql::{
+            attachments::{AttachmentRow, CONNECT, Connected},
+            volumes::VolumeRow,
+        },
     },
 };
 
 pub struct AttachmentConnect;
 
 /// The job's arguments.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Ask {
     /// As the client sent it.
     pub connector: serde_json::Map<String, serde_json::Value>,
     pub mode: String,
-    /// `create` or `update`: which sentence a failure gets.
+    /// `create`, `update` or `initialize`: which sentence a failure gets.
     pub verb: String,
     #[serde(default)]
     pub failures: u32,
+    /// A failed run may have connected it.
+    #[serde(default)]
+    pub uncertain: bool,
 }
 
 impl Task for AttachmentConnect {
@@ -65,6 +72,7 @@ impl Task for AttachmentConnect {
                 Err(e) => {
                     tracing::warn!(attachment_id = %attachment.id, volume_id = %volume.id, error = %e, "the driver did not connect the volume");
                     ask.failures += 1;
+                    ask.uncertain |= e.may_have_happened();
                     if let Some(after) = patience::again(&e, ask.failures) {
                         return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
                     }
@@ -187,8 +195,21 @@ pub(super) async fn last_on_host(cx: &JobContext, attachment: &AttachmentRow, ho
 
 /// Ends the connection of one connector. What is gone is gone.
 pub(super) async fn end(cx: &JobContext, backend: &Backend, told: &types::Volume, connector: Connector) -> DriverResult<()> {
-    let driver = backend.need_connection_info()?;
-    match driver.disconnect(&support::call(cx, "disconnect"), told, &DisconnectTarget::Connector(connector)).await {
+    disconnect(&support::call(cx, "disconnect"), backend, told, DisconnectTarget::Connector(connector)).await
+}
+
+/// Ends every connection of the volume.
+pub(super) async fn end_all(cx: &JobContext, backend: &Backend, told: &types::Volume) -> DriverResult<()> {
+    disconnect(&support::call(cx, "disconnect"), backend, told, DisconnectTarget::All).await
+}
+
+/// Takes back what a connect of this very claim may have made, or may yet make: its call may still be on its way.
+async fn undo(cx: &JobContext, backend: &Backend, told: &types::Volume, connector: Connector) -> DriverResult<()> {
+    disconnect(&support::undo_call(cx, "undo"), backend, told, DisconnectTarget::Connector(connector)).await
+}
+
+async fn disconnect(call: &Call, backend: &Backend, told: &types::Volume, target: DisconnectTarget) -> DriverResult<()> {
+    match backend.need_connection_info()?.disconnect(call, told, &target).await {
         Err(e) if e.kind == ErrorKind::NotFound => Ok(()),
         other => other,
     }
@@ -234,13 +255,14 @@ async fn failed(
 ) -> Result<Outcome, TaskError> {
     let host = volume.backend().unwrap_or_default();
     let connected_before = attachment.connection_info.is_some() && attachment.connector_host.as_deref() == Some(connector.host.as_str());
-    let mut leftover = e.may_have_happened() && !connected_before && last_on_host(cx, attachment, &connector.host).await?;
+    let uncertain = ask.uncertain || e.may_have_happened();
+    let mut leftover = uncertain && !connected_before && last_on_host(cx, attachment, &connector.host).await?;
     if leftover
         && may_call
         && let Ok(backend) = cx.app.drivers.backend(host)
     {
         let told = support::driver_volume(cx, volume).await?;
-        match self::end(cx, &backend, &told, connector.clone()).await {
+        match undo(cx, &backend, &told, connector.clone()).await {
             Ok(()) => leftover = false,
             Err(e) => {
                 tracing::error!(attachment_id = %attachment.id, error = %e, "an export could not be taken back; deleting the attachment tries again")
@@ -252,16 +274,54 @@ async fn failed(
     let status = if connected && attachment.connection_info.is_none() { AttachmentStatus::Reserved.as_str() } else { &attachment.status };
     let mut tx = cx.app.store.begin().await?;
     tx.volume_locked(&volume.id).await?;
-    tx.attachment_released(&attachment.id, &cx.job.id, status, leftover, clock::now()).await?;
+    if attachment.is_older(OlderAction::Connect) && attachment.connection_info.is_none() {
+        without_purpose(&mut tx, cx, attachment, volume, leftover).await?;
+    } else {
+        tx.attachment_released(&attachment.id, &cx.job.id, status, leftover, clock::now()).await?;
+    }
     tx.volume_follow_attachments(&volume.id, clock::now()).await?;
     support::tell(&mut tx, cx, volume, Action::AttachVolume, Detail::AttachingFailed, e.user_text()).await?;
-    let what = if ask.verb == "create" { "Unable to create attachment for volume." } else { "Unable to update the attachment." };
+    let what = match ask.verb.as_str() {
+        "create" => "Unable to create attachment for volume.",
+        "initialize" => "Unable to fetch connection information from backend.",
+        _ => "Unable to update the attachment.",
+    };
     let mut fault = support::fault(what, e);
     if e.kind == ErrorKind::Invalid {
         fault.kind = Kind::Invalid; // the connector is the caller's
     }
     cx.settle(tx, Err(fault)).await?;
     Ok(Outcome::Settled)
+}
+
+/// What was made for this connection alone goes at once, or, where the back end may still export the volume, when a job has
+/// taken that back.
+async fn without_purpose(
+    tx: &mut Tx,
+    cx: &JobContext,
+    attachment: &AttachmentRow,
+    volume: &VolumeRow,
+    leftover: bool,
+) -> Result<(), TaskError> {
+    if !leftover {
+        forget(tx, attachment, Some(&cx.job.id), &cx.job.request_id).await?;
+        return Ok(());
+    }
+    let job = NewJob {
+        kind: "attachment.disconnect",
+        resource_kind: "attachment",
+        order_key: volume.id.clone(),
+        resource_id: attachment.id.clone(),
+        backend: volume.backend().map(str::to_owned),
+        payload: json!(DisconnectAsk { status: attachment.status.clone(), ..DisconnectAsk::default() }),
+        max_age: cx.app.config.get().jobs.max_age,
+        request_id: cx.job.request_id.clone(),
+        project_id: cx.job.project_id.clone(),
+        user_id: cx.job.user_id.clone(),
+    };
+    let job = tx.enqueue(&cx.app.jobs, job).await?;
+    tx.attachment_begin_disconnect(&attachment.id, &job, clock::now()).await?;
+    Ok(())
 }
 
 fn access_mode(word: &str) -> AccessMode {

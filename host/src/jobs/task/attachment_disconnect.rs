@@ -1,5 +1,6 @@
 //! `attachment.disconnect`: the driver lets the connector go if this was the volume's last attachment on that host; then
-//! the row goes and the volume shows what is left.
+//! the row goes and the volume shows what is left. The older `os-terminate_connection` ends the connection alone: then the
+//! row stays, without it.
 //!
 //! What is gone already is success. When the driver fails and repeats do not help, nothing has changed: the attachment is
 //! what it was, and the caller gets the error.
@@ -9,17 +10,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
-    attachment_connect::{align, end, last_on_host, same_end},
+    attachment_connect::{align, end, end_all, last_on_host, same_end},
     block_support as support, connect_turn, patience,
 };
 use crate::{
     clock,
+    domain::attachment::{AttachmentStatus, OlderAction},
     driver::{DriverError, DriverResult, ErrorKind, types::Connector},
     jobs::{JobContext, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
-    service::attachment::{connector::parse, delete::remove},
+    service::attachment::{
+        connector::parse,
+        delete::{forget, remove},
+    },
     store::sql::{
-        attachments::{AttachmentRow, DISCONNECT},
+        attachments::{AttachmentRow, DISCONNECT, UNPLUG},
         volumes::VolumeRow,
     },
 };
@@ -27,12 +32,18 @@ use crate::{
 pub struct AttachmentDisconnect;
 
 /// The job's arguments.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Ask {
     /// What the attachment was, for a failure.
     pub status: String,
     #[serde(default)]
     pub failures: u32,
+    /// Another connector that is to be let go with it (`os-force_detach` names one).
+    #[serde(default)]
+    pub connector: Option<serde_json::Map<String, serde_json::Value>>,
+    /// Whoever the back end still exports the volume to is let go, provided this is its only attachment.
+    #[serde(default)]
+    pub everybody: bool,
 }
 
 impl Task for AttachmentDisconnect {
@@ -46,16 +57,11 @@ impl Task for AttachmentDisconnect {
                 serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
             let Some((attachment, volume)) = mine(cx).await? else { return settled(cx).await };
             let volume = align(cx, volume).await?;
-            let connectors = connectors(&attachment);
+            let connectors = connectors(&attachment, &ask);
             let hosts = connectors.iter().map(|c| c.host.as_str());
             let Some(_turn) = connect_turn::take(cx, &volume, hosts).await? else { return Ok(connect_turn::later(json!(ask))) };
-            match disconnect(cx, &attachment, &volume, &connectors).await? {
-                Ok(()) => {
-                    let mut tx = cx.app.store.begin().await?;
-                    remove(&mut tx, &attachment, Some(&cx.job.id), &cx.job.request_id).await?;
-                    cx.settle(tx, Ok(json!(null))).await?;
-                    Ok(Outcome::Settled)
-                }
+            match disconnect(cx, &attachment, &volume, &connectors, ask.everybody).await? {
+                Ok(()) => disconnected(cx, &attachment, &volume).await,
                 Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
                 Err(e) => {
                     tracing::warn!(attachment_id = %attachment.id, volume_id = %volume.id, error = %e, "the driver did not disconnect the volume");
@@ -74,7 +80,7 @@ impl Task for AttachmentDisconnect {
             let Some((attachment, volume)) = mine(cx).await? else { return settled(cx).await };
             let status = cx.job.payload.get("status").and_then(serde_json::Value::as_str).unwrap_or("attached").to_owned();
             let error = DriverError::new(ErrorKind::Deadline, "the disconnect did not end in time");
-            failed(cx, &attachment, &volume, &Ask { status, failures: 0 }, &error).await
+            failed(cx, &attachment, &volume, &Ask { status, ..Ask::default() }, &error).await
         })
     }
 }
@@ -82,7 +88,7 @@ impl Task for AttachmentDisconnect {
 /// The attachment and its volume, while this job owns it.
 async fn mine(cx: &JobContext) -> Result<Option<(AttachmentRow, VolumeRow)>, TaskError> {
     let Some(attachment) = cx.app.store.attachment(&cx.job.resource_id).await? else { return Ok(None) };
-    if attachment.work.as_deref() != Some(DISCONNECT) || attachment.job_id.as_deref() != Some(cx.job.id.as_str()) {
+    if !matches!(attachment.work.as_deref(), Some(DISCONNECT | UNPLUG)) || attachment.job_id.as_deref() != Some(cx.job.id.as_str()) {
         return Ok(None);
     }
     Ok(cx.app.store.volume(&attachment.volume_id).await?.map(|volume| (attachment, volume)))
@@ -93,13 +99,47 @@ async fn settled(cx: &JobContext) -> Result<Outcome, TaskError> {
     Ok(Outcome::Settled)
 }
 
-/// Every connector this attachment is, or may be half, connected to.
-fn connectors(attachment: &AttachmentRow) -> Vec<Connector> {
+/// Every connector this attachment is, or may be half, connected to, and the one that was named.
+fn connectors(attachment: &AttachmentRow, ask: &Ask) -> Vec<Connector> {
     let texts = [attachment.connector.as_deref(), attachment.work_connector.as_deref()];
-    let mut found: Vec<Connector> =
-        texts.into_iter().flatten().filter_map(|t| serde_json::from_str(t).ok()).map(|map| parse(&map)).collect();
-    found.dedup_by(|a, b| same_end(a, b));
+    let maps = texts.into_iter().flatten().filter_map(|t| serde_json::from_str(t).ok());
+    let mut found: Vec<Connector> = Vec::new();
+    for connector in maps.chain(ask.connector.clone()).map(|map| parse(&map)) {
+        if !found.iter().any(|f| same_end(f, &connector)) {
+            found.push(connector);
+        }
+    }
     found
+}
+
+/// The row goes, or stays without a connection.
+async fn disconnected(cx: &JobContext, attachment: &AttachmentRow, volume: &VolumeRow) -> Result<Outcome, TaskError> {
+    let mut tx = cx.app.store.begin().await?;
+    // held: what the attachment has become meanwhile (os-attach) decides
+    tx.volume_locked(&volume.id).await?;
+    match tx.attachment(&attachment.id).await? {
+        // what `os-initialize_connection` made without a reservation is its connection and nothing else
+        Some(now) if now.work.as_deref() == Some(UNPLUG) && now.is_older(OlderAction::Connect) => {
+            forget(&mut tx, attachment, Some(&cx.job.id), &cx.job.request_id).await?;
+        }
+        Some(now) if now.work.as_deref() == Some(UNPLUG) => {
+            tx.attachment_let_go(&now.id, &cx.job.id, without_connection(&now), clock::now()).await?;
+            tx.volume_follow_attachments(&volume.id, clock::now()).await?;
+        }
+        _ => {
+            remove(&mut tx, attachment, Some(&cx.job.id), &cx.job.request_id).await?;
+        }
+    }
+    cx.settle(tx, Ok(json!(null))).await?;
+    Ok(Outcome::Settled)
+}
+
+/// What an attachment is without its connection: the older actions say attach and detach apart from it.
+fn without_connection(attachment: &AttachmentRow) -> AttachmentStatus {
+    match (attachment.older.is_some(), AttachmentStatus::parse(&attachment.status)) {
+        (true, Some(status)) => status,
+        _ => AttachmentStatus::Reserved,
+    }
 }
 
 async fn disconnect(
@@ -107,16 +147,24 @@ async fn disconnect(
     attachment: &AttachmentRow,
     volume: &VolumeRow,
     connectors: &[Connector],
+    everybody: bool,
 ) -> Result<DriverResult<()>, TaskError> {
-    if connectors.is_empty() {
+    if connectors.is_empty() && !everybody {
         return Ok(Ok(())); // never connected
     }
     let told = support::driver_volume(cx, volume).await?;
+    let backend = || cx.app.drivers.backend(volume.backend().unwrap_or_default());
+    if everybody && cx.app.store.attachments_of(&volume.id).await?.len() <= 1 {
+        return Ok(match backend() {
+            Ok(backend) => end_all(cx, &backend, &told).await,
+            Err(e) => Err(e),
+        });
+    }
     for connector in connectors {
         if !last_on_host(cx, attachment, &connector.host).await? {
             continue; // another attachment of the volume lives on this connection
         }
-        let backend = match cx.app.drivers.backend(volume.backend().unwrap_or_default()) {
+        let backend = match backend() {
             Ok(backend) => backend,
             Err(e) => return Ok(Err(e)),
         };
@@ -133,6 +181,8 @@ async fn failed(cx: &JobContext, attachment: &AttachmentRow, volume: &VolumeRow,
     tx.attachment_released(&attachment.id, &cx.job.id, &ask.status, true, clock::now()).await?;
     tx.volume_follow_attachments(&volume.id, clock::now()).await?;
     support::tell(&mut tx, cx, volume, Action::UpdateAttachment, Detail::DetachingFailed, e.user_text()).await?;
-    cx.settle(tx, Err(support::fault("Unable to delete the attachment.", e))).await?;
+    let unplug = attachment.work.as_deref() == Some(UNPLUG);
+    let what = if unplug { "Unable to terminate volume connection from backend." } else { "Unable to delete the attachment." };
+    cx.settle(tx, Err(support::fault(what, e))).await?;
     Ok(Outcome::Settled)
 }

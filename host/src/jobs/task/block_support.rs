@@ -16,6 +16,8 @@ use crate::{
 
 /// How long a clean-up is tried.
 const CLEANUP_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
+/// What an undo gets at least.
+const UNDO_TIME: Duration = Duration::from_secs(30);
 
 /// The volume as the driver is told of it.
 pub async fn driver_volume(cx: &JobContext, volume: &VolumeRow) -> StoreResult<types::Volume> {
@@ -44,9 +46,24 @@ pub async fn specs_of(cx: &JobContext, volume: &VolumeRow) -> StoreResult<BTreeM
 
 /// A driver call on behalf of this job. Repeats of the same step have the same id.
 pub fn call(cx: &JobContext, step: &str) -> Call {
+    call_of(cx, step, cx.job.call_generation(), Duration::ZERO)
+}
+
+/// As [`call`], for what takes back a call of this same claim: an array that has seen it refuses that one when it comes late.
+/// It has its time also when the job has none left.
+pub fn undo_call(cx: &JobContext, step: &str) -> Call {
+    call_of(cx, step, cx.job.undo_generation(), UNDO_TIME)
+}
+
+fn call_of(cx: &JobContext, step: &str, generation: u64, at_least: Duration) -> Call {
     let left = u64::try_from(cx.job.expires_at - clock::now()).unwrap_or(0);
-    let generation = cx.job.call_generation();
-    Call::new(format!("{}:{step}", cx.job.id), generation, cx.job.request_id.clone(), Duration::from_micros(left), cx.lease.clone())
+    Call::new(
+        format!("{}:{step}", cx.job.id),
+        generation,
+        cx.job.request_id.clone(),
+        Duration::from_micros(left).max(at_least),
+        cx.lease.clone(),
+    )
 }
 
 /// The live driver of the volume's back end, if it does volumes.

@@ -18,6 +18,7 @@ mod volume_revert;
 mod volume_source;
 
 pub use attachment_connect::Ask as ConnectAsk;
+pub use attachment_disconnect::Ask as DisconnectAsk;
 pub use connect_turn::Turns;
 
 use super::Registry;

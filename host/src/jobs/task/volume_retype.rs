@@ -132,9 +132,9 @@ async fn failed(cx: &JobContext, volume: &VolumeRow, ask: &Ask, why: Option<(Det
 
 /// The volume and its snapshots no longer count for this type.
 async fn give_back(tx: &mut Tx, volume: &VolumeRow, type_id: &str) -> Result<(), TaskError> {
-    let (snapshots, snapshot_gib) = tx.snapshots_in_quota(&volume.id).await?;
+    let snapshots = tx.snapshots_in_quota(&volume.id).await?;
     let Some(name) = tx.volume_type_name_kept(type_id).await? else { return Ok(()) };
-    let figures = Held { volume, snapshots, snapshot_gib }.quota(&name, -1);
+    let figures = Held { volume, snapshots }.quota(&name, -1);
     tx.quota_change(&figures).await.map_err(|e| match e {
         QuotaError::Store(e) => TaskError::from(e),
         other => TaskError::Other(other.to_string()),

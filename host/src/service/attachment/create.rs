@@ -75,7 +75,7 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateAttachment)
     tx.volume_follow_attachments(&row.id, clock::now()).await?;
     let job = match ask.connector {
         Some(connector) => {
-            let ask = ConnectAsk { connector, mode: mode.as_str().to_owned(), verb: "create".to_owned(), failures: 0 };
+            let ask = ConnectAsk { connector, mode: mode.as_str().to_owned(), verb: "create".to_owned(), ..ConnectAsk::default() };
             Some(super::begin_connect(app, ctx, &mut tx, &row, &new.id, &ask).await?)
         }
         None => None,
@@ -95,6 +95,11 @@ fn decide(app: &App, ctx: &RequestContext, volume: &VolumeRow, attachments: &[At
             volume.id, volume.status
         )));
     }
+    suits(app, ctx, volume, attachments)
+}
+
+/// As far as any attachment goes, whichever API asks for it: the volume is somewhere, and what several may boot from is policy.
+pub(super) fn suits(app: &App, ctx: &RequestContext, volume: &VolumeRow, attachments: &[AttachmentRow]) -> Result<()> {
     if volume.host.is_none() {
         return Err(refusal::invalid_volume(format!(
             "Volume {} is not on any back end yet and cannot be attached; its status is {}.",

@@ -5,6 +5,7 @@ pub mod connector;
 pub mod create;
 pub mod delete;
 pub mod list;
+pub mod older;
 pub mod show;
 pub mod update;
 
@@ -14,7 +15,7 @@ use crate::{
     app::App,
     clock,
     context::RequestContext,
-    domain::attachment::AttachmentStatus,
+    domain::attachment::{AttachmentStatus, held_by_compute},
     error::{Error, Kind, Result},
     jobs::NewJob,
     policy::Target,
@@ -38,6 +39,23 @@ async fn load_for(app: &App, ctx: &RequestContext, id: &str, action: &str) -> Re
     let attachment = load(app, ctx, id).await?;
     app.policy.check(ctx, action, &Target::project(&attachment.project_id))?;
     Ok(attachment)
+}
+
+/// CVE-2023-2088: what a server uses may only be taken from it by the compute service, which shows a service token.
+///
+/// # Errors
+/// 409.
+fn may_go(ctx: &RequestContext, attachment: &AttachmentRow) -> Result<()> {
+    match attachment.instance_id.as_deref() {
+        Some(instance) if held_by_compute(true, attachment.connection_info.is_some(), ctx.service_token) => {
+            Err(used_by_compute(format!("Detach volume from instance {instance} using the Compute API")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn used_by_compute(message: String) -> Error {
+    Error::conflict(message).with_class("ConflictNovaUsingAttachment")
 }
 
 /// A job about one attachment. Jobs of one volume run one at a time.

@@ -15,7 +15,7 @@ use crate::{
     error::{Error, Result},
     jobs::task::ConnectAsk,
     service::refusal,
-    store::sql::attachments::{AttachmentRow, CONNECT, DISCONNECT},
+    store::sql::attachments::{AttachmentRow, CONNECT, DISCONNECT, UNPLUG},
 };
 
 /// # Errors
@@ -49,7 +49,7 @@ pub async fn update(app: &Arc<App>, ctx: &RequestContext, id: &str, connector: M
         }
     }
     let mode = if volume.readonly == Some(true) { AttachMode::ReadOnly } else { mode };
-    let ask = ConnectAsk { connector, mode: mode.as_str().to_owned(), verb: "update".to_owned(), failures: 0 };
+    let ask = ConnectAsk { connector, mode: mode.as_str().to_owned(), verb: "update".to_owned(), ..ConnectAsk::default() };
     let job = super::begin_connect(app, ctx, &mut tx, &volume, id, &ask).await?;
     tx.commit().await?;
     super::wait(app, ctx, &job).await?;
@@ -60,13 +60,14 @@ pub async fn update(app: &Arc<App>, ctx: &RequestContext, id: &str, connector: M
 ///
 /// # Errors
 /// 409 when a job does something else.
-fn running(attachment: &AttachmentRow, connector: &Map<String, Value>) -> Result<Option<String>> {
+pub(super) fn running(attachment: &AttachmentRow, connector: &Map<String, Value>) -> Result<Option<String>> {
     match attachment.work.as_deref() {
         None => Ok(None),
         Some(CONNECT) if attachment.work_connector.as_deref() == Some(Value::Object(connector.clone()).to_string().as_str()) => {
             Ok(attachment.job_id.clone())
         }
         Some(DISCONNECT) => Err(Error::conflict("The attachment is being deleted.")),
+        Some(UNPLUG) => Err(Error::conflict("The attachment is being disconnected.")),
         Some(_) => Err(Error::conflict("The attachment is being connected with another connector.")),
     }
 }

@@ -61,7 +61,7 @@ async fn begin(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool, casc
     if let Some(copy) = tx.being_copied(CopySource::Volume, id).await? {
         return Err(refusal::invalid_volume(format!("Volume {id} is being copied to volume {copy}; delete it when that has ended.")));
     }
-    let snapshots = snapshots_to_go(&mut tx, id, cascade).await?;
+    let snapshots = snapshots_to_go(&mut tx, &volume, cascade).await?;
     if !tx.volume_begin_delete(id, force, clock::now()).await? {
         let attached = !tx.attachments_of(id).await?.is_empty();
         tx.rollback().await?;
@@ -79,9 +79,14 @@ async fn begin(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool, casc
     Ok(tx.commit().await?)
 }
 
-/// The snapshots that go with the volume. Without `cascade` there must be none; with it, none in motion or being copied.
-async fn snapshots_to_go(tx: &mut Tx, id: &str, cascade: bool) -> Result<Vec<SnapshotRow>> {
+/// The snapshots that go with the volume. Without `cascade` there must be none; with it, none in motion, being copied or
+/// another project's, which kept them when it gave the volume away.
+async fn snapshots_to_go(tx: &mut Tx, volume: &VolumeRow, cascade: bool) -> Result<Vec<SnapshotRow>> {
+    let id = volume.id.as_str();
     let snapshots = tx.snapshots_of(id).await?;
+    if snapshots.iter().any(|s| s.project_id != volume.project_id) {
+        return Err(refusal::invalid_volume(format!("Volume {id} has snapshots of the project that transferred it, which must go first.")));
+    }
     let idle = |s: &SnapshotRow| SnapshotStatus::parse(&s.status).is_some_and(|status| CASCADE_FROM.contains(&status));
     if !snapshots.is_empty() && (!cascade || !snapshots.iter().all(idle)) {
         let which = if cascade { "snapshots that are in use" } else { "snapshots" };

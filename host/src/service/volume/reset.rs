@@ -7,7 +7,7 @@ use crate::{
     context::RequestContext,
     domain::volume::{AttachStatus, NEVER_TOLD, VolumeStatus},
     error::{Error, Result},
-    service::{attachment::delete::remove, refusal},
+    service::{attachment::delete::remove, refusal, transfer},
 };
 
 /// What it shall be; none is left as it is.
@@ -49,6 +49,12 @@ pub async fn reset(app: &App, ctx: &RequestContext, id: &str, ask: ResetVolume) 
         for attachment in &attachments {
             remove(&mut tx, attachment, None, &ctx.request_id).await?;
         }
+    }
+    if row.status == VolumeStatus::AwaitingTransfer.as_str()
+        && ask.status.is_some_and(|s| s != VolumeStatus::AwaitingTransfer)
+        && let Some(offer) = tx.transfer_of(id).await?
+    {
+        transfer::forget(&mut tx, &offer, &ctx.request_id).await?;
     }
     tracing::warn!(volume_id = id, was = row.status, ask = ?ask, "an operator gives a volume another status");
     super::destroy::event(&mut tx, "volumes.reset_status.start", &found, &ctx.request_id).await?;

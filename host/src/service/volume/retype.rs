@@ -61,8 +61,7 @@ pub async fn retype(app: &Arc<App>, ctx: &RequestContext, id: &str, new_type: &s
         let why = room::reason(&request, &none);
         return Err(refusal::invalid_volume(format!("Retype requires migration, but {what}. {why}")));
     }
-    let (snapshots, snapshot_gib) = tx.snapshots_in_quota(id).await?;
-    let held = Held { volume: &volume, snapshots, snapshot_gib };
+    let held = Held { volume: &volume, snapshots: tx.snapshots_in_quota(id).await? };
     let Some(type_name) = tx.volume_type_name_kept(&to.row.id).await? else { return Err(refusal::type_not_found(&to.row.id)) };
     if !tx.volume_type_specs_are(&to.row.id, &to.specs).await? {
         return Err(refusal::type_changed(&type_name));
@@ -111,18 +110,22 @@ async fn pool_suits(tx: &mut Tx, request: &PlacementRequest) -> Result<Result<()
 /// A volume and its snapshots, as a type's figures count them.
 pub struct Held<'a> {
     pub volume: &'a VolumeRow,
-    pub snapshots: i64,
-    pub snapshot_gib: i64,
+    /// By whose they are: project, how many, GiB.
+    pub snapshots: Vec<(String, i64, i64)>,
 }
 
 impl Held<'_> {
     /// What they count under the type of this name; `sign` is 1 or -1.
     pub fn quota(&self, type_name: &str, sign: i64) -> Vec<QuotaDelta> {
         let project = &self.volume.project_id;
-        vec![
+        let mut figures = vec![
             QuotaDelta::project(project, format!("volumes_{type_name}"), sign),
-            QuotaDelta::project(project, format!("snapshots_{type_name}"), sign * self.snapshots),
-            QuotaDelta::project(project, format!("gigabytes_{type_name}"), sign * (self.volume.size_gib + self.snapshot_gib)),
-        ]
+            QuotaDelta::project(project, format!("gigabytes_{type_name}"), sign * self.volume.size_gib),
+        ];
+        for (project, count, gib) in &self.snapshots {
+            figures.push(QuotaDelta::project(project, format!("snapshots_{type_name}"), sign * count));
+            figures.push(QuotaDelta::project(project, format!("gigabytes_{type_name}"), sign * gib));
+        }
+        figures
     }
 }

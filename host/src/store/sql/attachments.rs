@@ -5,7 +5,7 @@
 use crate::{
     clock::Micros,
     domain::{
-        attachment::{AttachmentStatus, volume_follows},
+        attachment::{AttachmentStatus, OlderAction, counts_as, volume_follows},
         text_enum,
     },
     store::{
@@ -20,6 +20,9 @@ use crate::{
 pub const CONNECT: &str = "connect";
 /// `work` of an attachment whose disconnect is under way.
 pub const DISCONNECT: &str = "disconnect";
+
+/// `work` of an attachment whose connection is being ended while it stays.
+pub const UNPLUG: &str = "unplug";
 
 /// An attachment as it stands in the database.
 #[derive(Debug, Clone, sqlx::FromRow)]
@@ -38,14 +41,31 @@ pub struct AttachmentRow {
     pub job_id: Option<String>,
     /// The connector a connect was asked with, until it has succeeded.
     pub work_connector: Option<String>,
+    /// An [`OlderAction`], if it was not made as an attachment.
+    pub older: Option<String>,
+    /// Where `os-attach` said it is.
+    pub attached_host: Option<String>,
+    /// Its detach was announced.
+    pub leaving: bool,
     pub attached_at: Option<Micros>,
     pub detached_at: Option<Micros>,
     pub created_at: Micros,
     pub updated_at: Option<Micros>,
 }
 
+impl AttachmentRow {
+    /// Whether this older action made of it what it is.
+    pub fn is_older(&self, action: OlderAction) -> bool {
+        self.older.as_deref() == Some(action.as_str())
+    }
+    /// It is connected, or may be half connected.
+    pub fn may_be_connected(&self) -> bool {
+        self.connection_info.is_some() || self.work_connector.is_some()
+    }
+}
+
 pub(super) const SELECT: &str = "SELECT id, volume_id, project_id, instance_id, status, mode, connector, connector_host, connection_info, mountpoint, work, job_id, \
-     work_connector, attached_at, detached_at, created_at, updated_at FROM attachments";
+     work_connector, older, attached_host, leaving, attached_at, detached_at, created_at, updated_at FROM attachments";
 
 text_enum! {
     /// What attachments can be sorted by.
@@ -127,6 +147,15 @@ pub struct Connected {
     pub mode: &'static str,
 }
 
+/// What `os-attach` says.
+#[derive(Debug, Clone)]
+pub struct SaidAttached {
+    pub instance_id: Option<String>,
+    pub host: Option<String>,
+    pub mountpoint: String,
+    pub mode: &'static str,
+}
+
 impl Store {
     pub async fn attachment(&self, id: &str) -> StoreResult<Option<AttachmentRow>> {
         let sql = format!("{SELECT} WHERE id = $1");
@@ -170,9 +199,18 @@ impl Tx {
     }
 
     pub async fn attachment_insert(&mut self, a: &NewAttachment) -> StoreResult<()> {
-        let sql = "INSERT INTO attachments (id, volume_id, project_id, instance_id, status, mode, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
+        self.insert(a, AttachmentStatus::Reserved, None).await
+    }
+
+    /// What an older action makes of the volume stands as `attaching`, as ever.
+    pub async fn attachment_insert_older(&mut self, a: &NewAttachment, action: OlderAction) -> StoreResult<()> {
+        self.insert(a, AttachmentStatus::Attaching, Some(action.as_str())).await
+    }
+
+    async fn insert(&mut self, a: &NewAttachment, status: AttachmentStatus, older: Option<&str>) -> StoreResult<()> {
+        let sql = "INSERT INTO attachments (id, volume_id, project_id, instance_id, status, mode, created_at, older) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
         on_tx!(self, c => sqlx::query(sql).bind(&a.id).bind(&a.volume_id).bind(&a.project_id).bind(&a.instance_id)
-            .bind(AttachmentStatus::Reserved.as_str()).bind(a.mode).bind(a.created_at).execute(c).await?.rows_affected());
+            .bind(status.as_str()).bind(a.mode).bind(a.created_at).bind(older).execute(c).await?.rows_affected());
         Ok(())
     }
 
@@ -194,14 +232,14 @@ impl Tx {
     /// -> detaching, owned by a job that disconnects it. A connect that is under way loses it: its result will not count,
     /// and the disconnect, which runs after it, takes back what it made. False when a disconnect has it already.
     pub async fn attachment_begin_disconnect(&mut self, id: &str, job_id: &str, now: Micros) -> StoreResult<bool> {
-        let sql = "UPDATE attachments SET work = 'disconnect', job_id = $2, status = 'detaching', updated_at = $3 WHERE id = $1 AND (work IS NULL OR work = 'connect')";
+        let sql = "UPDATE attachments SET work = 'disconnect', job_id = $2, status = 'detaching', updated_at = $3 WHERE id = $1 AND (work IS NULL OR work IN ('connect', 'unplug'))";
         Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(now).execute(c).await?.rows_affected()) == 1)
     }
 
     /// The connect that `job_id` ran has succeeded. What was already attached stays attached (a repeated connect).
     pub async fn attachment_connected(&mut self, id: &str, job_id: &str, done: &Connected, now: Micros) -> StoreResult<bool> {
         let sql = "UPDATE attachments SET status = CASE WHEN status = 'attached' THEN status ELSE 'attaching' END, connector = $3, connector_host = $4, \
-                   mountpoint = $5, connection_info = $6, mode = $7, work = NULL, job_id = NULL, work_connector = NULL, updated_at = $8, attached_at = COALESCE(attached_at, $8) \
+                   mountpoint = COALESCE($5, mountpoint), connection_info = $6, mode = $7, work = NULL, job_id = NULL, work_connector = NULL, updated_at = $8, attached_at = COALESCE(attached_at, $8) \
                    WHERE id = $1 AND work = 'connect' AND job_id = $2";
         Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(&done.connector).bind(&done.connector_host).bind(&done.mountpoint)
             .bind(&done.connection_info).bind(done.mode).bind(now).execute(c).await?.rows_affected())
@@ -215,10 +253,24 @@ impl Tx {
         Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(now).execute(c).await?.rows_affected()) == 1)
     }
 
+    /// Hands an attachment to a job that ends its connection, and no more; false when it is being taken away.
+    pub async fn attachment_begin_unplug(&mut self, id: &str, job_id: &str, now: Micros) -> StoreResult<bool> {
+        let sql =
+            "UPDATE attachments SET work = 'unplug', job_id = $2, updated_at = $3 WHERE id = $1 AND (work IS NULL OR work = 'connect')";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(now).execute(c).await?.rows_affected()) == 1)
+    }
+
+    /// Its connection has ended; it is in `status`.
+    pub async fn attachment_let_go(&mut self, id: &str, job_id: &str, status: AttachmentStatus, now: Micros) -> StoreResult<bool> {
+        let sql = "UPDATE attachments SET status = $3, connector = NULL, connector_host = NULL, connection_info = NULL, work = NULL, job_id = NULL, \
+                   work_connector = NULL, updated_at = $4 WHERE id = $1 AND work = 'unplug' AND job_id = $2";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(status.as_str()).bind(now).execute(c).await?.rows_affected()) == 1)
+    }
+
     /// The job gives the attachment back, in `status`. With `leftover` the back end may still export it to the connector that
     /// was asked for: a delete then tries again to take that back.
     pub async fn attachment_released(&mut self, id: &str, job_id: &str, status: &str, leftover: bool, now: Micros) -> StoreResult<bool> {
-        let sql = "UPDATE attachments SET status = $3, work = NULL, job_id = NULL, work_connector = CASE WHEN $4 THEN work_connector ELSE NULL END, \
+        let sql = "UPDATE attachments SET status = $3, leaving = FALSE, work = NULL, job_id = NULL, work_connector = CASE WHEN $4 THEN work_connector ELSE NULL END, \
                    updated_at = $5 WHERE id = $1 AND job_id = $2";
         Ok(
             on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(status).bind(leftover).bind(now).execute(c).await?.rows_affected())
@@ -228,10 +280,28 @@ impl Tx {
 
     /// `os-complete`: from `from` to attached.
     pub async fn attachment_complete(&mut self, id: &str, from: &[AttachmentStatus], now: Micros) -> StoreResult<bool> {
-        let mut sql = Sql::new("UPDATE attachments SET status = 'attached', attached_at = COALESCE(attached_at, ");
+        let mut sql = Sql::new(
+            "UPDATE attachments SET status = 'attached', older = CASE WHEN older IS NULL THEN NULL ELSE 'attach' END, attached_at = COALESCE(attached_at, ",
+        );
         sql.bind(now).push("), updated_at = ").bind(now).push(" WHERE id = ").bind(id);
         sql.push(" AND (work IS NULL OR work = 'connect') AND status IN ").bind_list(from.iter().map(|s| s.as_str()));
         self.volume_execute(sql).await
+    }
+
+    /// `os-attach`; false while it is being taken away.
+    pub async fn attachment_attach(&mut self, id: &str, said: &SaidAttached, now: Micros) -> StoreResult<bool> {
+        let sql = "UPDATE attachments SET status = 'attached', older = CASE WHEN older IS NULL THEN NULL ELSE 'attach' END, \
+                   instance_id = COALESCE($2, instance_id), attached_host = $3, mountpoint = $4, mode = $5, leaving = FALSE, \
+                   attached_at = COALESCE(attached_at, $6), updated_at = $6 WHERE id = $1 AND (work IS NULL OR work IN ('connect', 'unplug'))";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(&said.instance_id).bind(&said.host).bind(&said.mountpoint).bind(said.mode)
+            .bind(now).execute(c).await?.rows_affected())
+            == 1)
+    }
+
+    /// Announces the detach of everything that is attached to the volume, or takes that back. How many it changed.
+    pub async fn attachments_leave(&mut self, volume_id: &str, leaving: bool) -> StoreResult<u64> {
+        let sql = "UPDATE attachments SET leaving = $2 WHERE volume_id = $1 AND leaving <> $2 AND (NOT $2 OR status = 'attached')";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(volume_id).bind(leaving).execute(c).await?.rows_affected()))
     }
 
     /// The row goes; false when it is gone or `job_id` (if given) does not own it.
@@ -250,7 +320,7 @@ impl Tx {
     /// The volume shows what its attachments, as they stand in this transaction, make of it. The caller holds the volume.
     pub async fn volume_follow_attachments(&mut self, volume_id: &str, now: Micros) -> StoreResult<()> {
         let attachments = self.attachments_of(volume_id).await?;
-        let (status, attach) = volume_follows(attachments.iter().map(|a| a.status.as_str()));
+        let (status, attach) = volume_follows(attachments.iter().map(|a| counts_as(&a.status, a.leaving)));
         self.volume_follow(volume_id, status, attach, now).await?;
         Ok(())
     }

@@ -27,6 +27,7 @@ pub mod settings;
 pub mod snapshot_list;
 pub mod snapshots;
 pub mod tombstones;
+pub mod transfers;
 pub mod volume_list;
 pub mod volume_types;
 pub mod volume_work;

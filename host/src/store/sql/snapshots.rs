@@ -185,10 +185,18 @@ impl Tx {
         self.volume_execute(sql).await
     }
 
-    /// How many snapshots of a volume its project's quota counts, and their GiB there.
-    pub async fn snapshots_in_quota(&mut self, volume_id: &str) -> StoreResult<(i64, i64)> {
-        let sql = "SELECT COUNT(*), CAST(COALESCE(SUM(quota_gib), 0) AS BIGINT) FROM snapshots WHERE volume_id = $1";
-        Ok(on_tx!(self, c => sqlx::query_as(sql).bind(volume_id).fetch_one(c).await?))
+    /// How many snapshots of a volume each project's quota counts, and their GiB there. They need not be the volume's owner's.
+    pub async fn snapshots_in_quota(&mut self, volume_id: &str) -> StoreResult<Vec<(String, i64, i64)>> {
+        let sql = "SELECT project_id, COUNT(*), CAST(SUM(quota_gib) AS BIGINT) FROM snapshots WHERE volume_id = $1 GROUP BY project_id ORDER BY project_id";
+        Ok(on_tx!(self, c => sqlx::query_as(sql).bind(volume_id).fetch_all(c).await?))
+    }
+
+    /// The snapshots of a volume that were `from`'s become another's.
+    pub async fn snapshots_give(&mut self, volume_id: &str, from: &str, project_id: &str, user_id: &str, now: Micros) -> StoreResult<u64> {
+        let sql = "UPDATE snapshots SET project_id = $3, user_id = $4, updated_at = $5 WHERE volume_id = $1 AND project_id = $2";
+        Ok(
+            on_tx!(self, c => sqlx::query(sql).bind(volume_id).bind(from).bind(project_id).bind(user_id).bind(now).execute(c).await?.rows_affected()),
+        )
     }
 }
 

@@ -2,5 +2,6 @@
 
 pub mod attachment;
 pub mod snapshot;
+pub mod transfer;
 pub mod volume;
 pub mod volume_type;

@@ -1,12 +1,22 @@
-//! `/volumes/{id}/action`: what does not attach.
+//! `/volumes/{id}/action`: what does not attach; [`attaching`] has what does.
 
+mod attach;
+pub mod attaching;
+mod begin_detaching;
 mod bootable;
+mod detach;
 mod extend;
 mod force_delete;
+mod force_detach;
+mod initialize_connection;
 mod readonly;
+mod reserve;
 mod reset;
 mod retype;
 mod revert;
+mod roll_detaching;
+mod terminate_connection;
+mod unreserve;
 
 use crate::{
     api::route::{Api, Route, Verb},
