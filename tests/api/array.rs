@@ -296,7 +296,10 @@ impl ConnectionInfo for Face {
             };
             let fault = self.0.begin("disconnect", &format!("{} {host} {initiator}", volume.id)).await?;
             if let Some(hosts) = self.0.state().exports.get_mut(&volume.id) {
-                hosts.remove(&host);
+                match target {
+                    DisconnectTarget::Connector(_) => drop(hosts.remove(&host)),
+                    DisconnectTarget::All => hosts.clear(),
+                }
             }
             Array::end(fault, "disconnect", ())
         })

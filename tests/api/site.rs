@@ -40,13 +40,18 @@ impl Site {
 
     /// Brings an array into service, or its changed report.
     pub async fn serve(&self, host: &str, array: &Arc<Array>) {
+        self.serve_as(host, array, None).await;
+    }
+
+    /// As [`Site::serve`], of a back end that has this `backend_id`.
+    pub async fn serve_as(&self, host: &str, array: &Arc<Array>, backend_id: Option<&str>) {
         let app = self.app.app();
         let backend = array.backend(host);
         let row = BackendConfig {
             host: host.into(),
             kind: BackendKind::Block,
             driver: "array".into(),
-            backend_id: None,
+            backend_id: backend_id.map(str::to_owned),
             availability_zone: "nova".into(),
             capacity_group: None,
             disabled: false,
