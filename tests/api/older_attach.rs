@@ -357,9 +357,16 @@ async fn past_the_deadline_the_caller_gets_504_and_a_repeat_joins() {
     assert!(initialize(&member, &volume, "c1").await.fault(504).contains("goes on"));
     assert_eq!(initialize(&member, &volume, "c1").await.status, 504);
     site.array.release("connect");
-    site.until("the connection to stand", || async { attachments(&member, &volume).await.len() == 1 && site.array.hosts_of(&volume) == ["c1"] })
+    site.until("the connection to stand", || async {
+        attachments(&member, &volume).await.len() == 1 && site.array.hosts_of(&volume) == ["c1"]
+    })
+    .await;
+    member
+        .at("3.27")
+        .until(&format!("/attachments/detail?volume_id={volume}"), |a| {
+            !a.body()["attachments"][0]["connection_info"].as_object().unwrap().is_empty()
+        })
         .await;
-    member.at("3.27").until(&format!("/attachments/detail?volume_id={volume}"), |a| !a.body()["attachments"][0]["connection_info"].as_object().unwrap().is_empty()).await;
     assert_eq!(site.array.count("connect"), 1, "the repeat had joined");
     site.array.hold("disconnect");
     assert_eq!(terminate(&member, &volume, "c1").await.status, 504);

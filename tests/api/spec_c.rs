@@ -161,7 +161,8 @@ async fn c3_a_configured_id_is_the_name_and_several_back_ends_of_one_array_share
         let array = Array::new(&["p1"]);
         site.serve_as(host, &array, Some(id)).await;
         // placed on this one: the others are full
-        let body = json!({ "volume_type": { "name": host, "extra_specs": { "volume_backend_name": host.trim_start_matches("stowage@") } } });
+        let body =
+            json!({ "volume_type": { "name": host, "extra_specs": { "volume_backend_name": host.trim_start_matches("stowage@") } } });
         site.operator().await.post("/types", body).await.expect(200);
         let volume = site.volume_with(json!({ "volume_type": host })).await;
         let shown = member.get(&format!("/volumes/{volume}")).await.expect(200)["volume"].clone();
@@ -216,7 +217,14 @@ async fn c5_a_volume_with_a_host_has_a_service_uuid_whatever_its_targets_are() {
 #[test]
 fn c6_the_documentation_says_which_lock_to_take_and_shows_how() {
     let page = include_str!("../../docs/shared-targets.md");
-    for said in ["`shared_targets`", "`service_uuid`", "`backend_name`", "backend_name_field = false", "```python", "os-brick-{volume.service_uuid}"] {
+    for said in [
+        "`shared_targets`",
+        "`service_uuid`",
+        "`backend_name`",
+        "backend_name_field = false",
+        "```python",
+        "os-brick-{volume.service_uuid}",
+    ] {
         assert!(page.contains(said), "{said}");
     }
 }

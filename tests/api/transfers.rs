@@ -42,7 +42,8 @@ async fn a_volume_is_offered_and_taken_under_both_names() {
     let (member, stranger) = (site.member().await, site.block(Persona::Stranger).await);
     for (name, other) in [(NAMES[0], NAMES[1]), (NAMES[1], NAMES[0])] {
         let volume = site.volume().await;
-        let made = member.post(name, json!({ "transfer": { "volume_id": volume, "name": " gift " } })).await.expect(202)["transfer"].clone();
+        let made =
+            member.post(name, json!({ "transfer": { "volume_id": volume, "name": " gift " } })).await.expect(202)["transfer"].clone();
         let id = made["id"].as_str().unwrap().to_owned();
         assert_eq!((&made["volume_id"], &made["name"]), (&json!(volume), &json!("gift")));
         assert!(made["links"][0]["href"].as_str().unwrap().ends_with(&format!("/os-volume-transfer/{id}")));
@@ -158,7 +159,8 @@ async fn without_its_snapshots_they_stay_and_stand_in_the_way_of_its_end() {
 #[tokio::test]
 async fn a_quota_that_is_used_up_refuses_and_nothing_has_moved() {
     let site = Site::start().await;
-    let (member, stranger, operator) = (site.member().await.at("3.55"), site.block(Persona::Stranger).await.at("3.55"), site.operator().await);
+    let (member, stranger, operator) =
+        (site.member().await.at("3.55"), site.block(Persona::Stranger).await.at("3.55"), site.operator().await);
     let volume = site.volume_with(json!({ "size": 3 })).await;
     snapshot(&member, &volume).await;
     let made = offer(&member, &volume).await;
@@ -230,7 +232,9 @@ async fn nothing_else_begins_on_an_offered_volume() {
     assert_eq!(member.post("/attachments", json!({ "attachment": { "volume_uuid": volume } })).await.status, 400);
     assert_eq!(member.post("/snapshots", json!({ "snapshot": { "volume_id": volume } })).await.status, 400);
     assert_eq!(member.delete(&format!("/volumes/{volume}")).await.status, 400);
-    for (action, members) in [("os-reserve", json!({})), ("os-extend", json!({ "new_size": 2 })), ("os-retype", json!({ "new_type": "__DEFAULT__" }))] {
+    for (action, members) in
+        [("os-reserve", json!({})), ("os-extend", json!({ "new_size": 2 })), ("os-retype", json!({ "new_type": "__DEFAULT__" }))]
+    {
         assert_eq!(act(&member, &volume, action, members).await.status, 400, "{action}");
     }
     assert_eq!(site.status(&volume).await.0, "awaiting-transfer");
@@ -334,6 +338,9 @@ async fn lists_are_paged_sorted_and_filtered() {
     assert_eq!(listed(&format!("?sort=created_at:asc&marker={}", ids[1])).await.0, of(&[2]));
     assert_eq!(member.get(&format!("{}?sort=key_hash", NAMES[0])).await.status, 400);
     assert_eq!(member.get(&format!("{}?marker={}", NAMES[0], uuid())).await.status, 404);
-    assert_eq!(site.operator().await.get(&format!("{}?all_tenants=1", NAMES[0])).await.expect(200)["transfers"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        site.operator().await.get(&format!("{}?all_tenants=1", NAMES[0])).await.expect(200)["transfers"].as_array().unwrap().len(),
+        2
+    );
     assert_eq!(site.operator().await.get(NAMES[0]).await.expect(200)["transfers"], json!([]));
 }

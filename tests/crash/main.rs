@@ -8,5 +8,6 @@ mod kill;
 mod lost_answer;
 mod next_send;
 mod paused_worker;
+mod undo;
 mod volume_work;
 mod world;

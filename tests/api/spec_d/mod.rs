@@ -374,7 +374,8 @@ async fn d7_a_force_detach_takes_one_attachment_and_leaves_the_others() {
     let site = Site::start().await;
     let (member, operator) = (site.member().await, site.operator().await);
     let volume = site.multiattach_volume().await;
-    let (one, two, three) = (attach(&member, &volume, "c1").await, attach(&member, &volume, "c2").await, attach(&member, &volume, "c3").await);
+    let (one, two, three) =
+        (attach(&member, &volume, "c1").await, attach(&member, &volume, "c2").await, attach(&member, &volume, "c3").await);
     act(&operator, &volume, "os-force_detach", json!({ "attachment_id": two, "connector": null })).await.expect(202);
     assert_eq!((site.array.hosts_of(&volume), site.status(&volume).await.0), (vec!["c1".to_owned(), "c3".to_owned()], "in-use".into()));
     for left in [&one, &three] {

@@ -159,10 +159,22 @@ fn header<'h>(headers: &'h HeaderMap, name: &str) -> &'h str {
     headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default()
 }
 
-/// GET, PUT and DELETE of one object: recorded, fenced, and disturbed as the test asked.
+/// GET, PUT and DELETE of one object: recorded, fenced, and disturbed as the test asked. Whoever hangs up does not stop it: an
+/// array does what it has begun, and what was on its way arrives.
 async fn object(
     State(shared): State<Shared>,
-    Path((kind, id)): Path<(String, String)>,
+    Path(key): Path<(String, String)>,
+    method: Method,
+    headers: HeaderMap,
+    body: axum::body::Bytes,
+) -> Response<Body> {
+    let work = tokio::spawn(one_object(shared, key, method, headers, body));
+    work.await.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+}
+
+async fn one_object(
+    shared: Shared,
+    (kind, id): (String, String),
     method: Method,
     headers: HeaderMap,
     body: axum::body::Bytes,

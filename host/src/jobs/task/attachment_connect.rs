@@ -271,7 +271,8 @@ async fn failed(
     }
     // a connection that has ended on the way to the new one does not come back
     let connected = [AttachmentStatus::Attached.as_str(), AttachmentStatus::Attaching.as_str()].contains(&attachment.status.as_str());
-    let status = if connected && attachment.connection_info.is_none() { AttachmentStatus::Reserved.as_str() } else { &attachment.status };
+    let unplugged = connected && attachment.connection_info.is_none() && attachment.older.is_none();
+    let status = if unplugged { AttachmentStatus::Reserved.as_str() } else { &attachment.status };
     let mut tx = cx.app.store.begin().await?;
     tx.volume_locked(&volume.id).await?;
     if attachment.is_older(OlderAction::Connect) && attachment.connection_info.is_none() {
