@@ -237,6 +237,35 @@ async fn a_failed_disconnect_is_500_and_changes_nothing() {
 }
 
 #[tokio::test]
+async fn one_that_could_not_be_deleted_between_two_connections_is_a_reservation() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    let volume = site.volume().await;
+    let id = reserve(&member, &volume, None).await;
+    connect(&member, &id, "c1").await.expect(200);
+    site.array.hold("connect");
+    let put = tokio::spawn({
+        let (member, id) = (member.clone(), id.clone());
+        async move { connect(&member, &id, "c2").await }
+    });
+    site.until("the second connect to begin", || async { site.array.count("connect") == 2 }).await;
+    site.array.fault("disconnect", Fault::Refuse(ErrorKind::Auth));
+    let delete = tokio::spawn({
+        let (member, id) = (member.clone(), id.clone());
+        async move { detach(&member, &id).await }
+    });
+    let path = format!("/attachments/{id}");
+    member.at("3.27").until(&path, |a| a.body()["attachment"]["status"] == "detaching").await;
+    site.array.release("connect");
+    assert_eq!(put.await.unwrap().status, 409);
+    assert_eq!(delete.await.unwrap().status, 500);
+    assert_eq!(member.at("3.27").get(&path).await.expect(200)["attachment"]["status"], "reserved");
+    assert_eq!(site.status(&volume).await.0, "reserved");
+    detach(&member, &id).await.expect(200);
+    assert!(site.array.hosts_of(&volume).is_empty());
+}
+
+#[tokio::test]
 async fn a_volume_in_error_takes_no_attachment() {
     let site = Site::start().await;
     let member = site.member().await;

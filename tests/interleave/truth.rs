@@ -139,18 +139,12 @@ impl Scene {
     async fn volumes_are_held(&self, world: &World, broken: &mut Vec<String>) {
         for v in &self.volumes {
             let own = place(v);
-            for array in 0..BACKENDS.len() {
+            for (array, backend) in BACKENDS.iter().enumerate() {
                 let object = self.held(array, "volumes").remove(id(v));
                 let found = object.is_some();
                 match (own == Some(array), status(v)) {
                     (false, _) if found => {
-                        broken.push(format!(
-                            "[orphan-object] {} ({}) is on {:?}, and {} holds it",
-                            id(v),
-                            status(v),
-                            on_host(v),
-                            BACKENDS[array]
-                        ));
+                        broken.push(format!("[orphan-object] {} ({}) is on {:?}, and {backend} holds it", id(v), status(v), on_host(v)));
                     }
                     // a delete that failed may have been done
                     (true, "error_deleting") | (false, _) => {}

@@ -10,7 +10,9 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{DisconnectAsk, block_support as support, connect_turn, connection_view::connection_info, patience};
+use super::{
+    DisconnectAsk, block_support as support, connect_turn, connection_view::connection_info, patience, snapshot_support::lost_a_run,
+};
 use crate::{
     clock,
     domain::attachment::{AttachMode, AttachmentStatus, OlderAction},
@@ -46,9 +48,12 @@ pub struct Ask {
     pub verb: String,
     #[serde(default)]
     pub failures: u32,
-    /// A failed run may have connected it.
+    /// A failed run, or one of which nothing is known, may have connected it.
     #[serde(default)]
     pub uncertain: bool,
+    /// The last run that ended with what stands here.
+    #[serde(default)]
+    pub ended: i64,
 }
 
 impl Task for AttachmentConnect {
@@ -60,6 +65,8 @@ impl Task for AttachmentConnect {
         Box::pin(async move {
             let mut ask: Ask =
                 serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
+            ask.uncertain |= lost_a_run(ask.ended, cx.job.attempts);
+            ask.ended = cx.job.attempts;
             let Some((mut attachment, volume)) = mine(cx).await? else { return gone(cx).await };
             let volume = align(cx, volume).await?;
             let connector = parse(&ask.connector);

@@ -176,9 +176,12 @@ async fn disconnect(
 }
 
 async fn failed(cx: &JobContext, attachment: &AttachmentRow, volume: &VolumeRow, ask: &Ask, e: &DriverError) -> Result<Outcome, TaskError> {
+    // its delete found it on the way from one connection to another: it has neither
+    let between = ask.status == AttachmentStatus::Attaching.as_str() && attachment.connection_info.is_none() && attachment.older.is_none();
+    let status = if between { AttachmentStatus::Reserved.as_str() } else { &ask.status };
     let mut tx = cx.app.store.begin().await?;
     tx.volume_locked(&volume.id).await?;
-    tx.attachment_released(&attachment.id, &cx.job.id, &ask.status, true, clock::now()).await?;
+    tx.attachment_released(&attachment.id, &cx.job.id, status, true, clock::now()).await?;
     tx.volume_follow_attachments(&volume.id, clock::now()).await?;
     support::tell(&mut tx, cx, volume, Action::UpdateAttachment, Detail::DetachingFailed, e.user_text()).await?;
     let unplug = attachment.work.as_deref() == Some(UNPLUG);
