@@ -1,5 +1,9 @@
 //! One client that takes its steps.
 
+mod attachments;
+mod snapshots;
+mod volumes;
+
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -14,7 +18,7 @@ use support::{
 
 use crate::{
     book::Book,
-    plan::{Kind, Step, Temper, Trouble},
+    plan::{Step, Trouble},
     verdict,
     world::{World, connector},
 };
@@ -220,96 +224,6 @@ impl Player {
         }
     }
 
-    /// Puts a new volume into the slot, if that is empty.
-    async fn create(&mut self, step: &Step, slot: usize, volume: Value) -> String {
-        if let Some(there) = self.volume(slot) {
-            // looks whether it is gone by now
-            let gone = self.shown(&there).await.is_some_and(|a| a.status == 404);
-            if !gone {
-                return format!("{there} is there");
-            }
-            self.forget_volume(slot, &there);
-        }
-        let Some(answer) = self.request(step, Who::Member, Method::POST, "/volumes", Some(json!({ "volume": volume }))).await else {
-            return "no answer".to_owned();
-        };
-        if answer.status != 202 {
-            return brief(&answer);
-        }
-        let id = text(&answer.body()["volume"]["id"]);
-        match self.shown(&id).await {
-            Some(a) if a.status != 200 => self.book.breaks(format!("[read-after-write] {id} was accepted, and then: {a:?}")),
-            _ => {}
-        }
-        let mut held = self.book.slot(slot);
-        if held.volume.is_none() {
-            *held = crate::book::Slot { volume: Some(id.clone()), ..Default::default() };
-        }
-        format!("202 {id}")
-    }
-
-    async fn attach(&mut self, step: &Step, slot: usize, mut body: Value, instance: bool) -> String {
-        let Some(volume) = self.volume(slot) else { return "no volume".to_owned() };
-        body["volume_uuid"] = json!(volume);
-        if instance {
-            body["instance_uuid"] = json!(uuid::Uuid::from_u128(0xfeed_0000 + slot as u128));
-        }
-        let body = Some(json!({ "attachment": body }));
-        let Some(answer) = self.request(step, Who::Member, Method::POST, "/attachments", body).await else {
-            return format!("{volume} no answer");
-        };
-        if answer.status != 200 {
-            self.learn(slot, &volume).await;
-            return format!("{volume} {}", brief(&answer));
-        }
-        let made = answer.body()["attachment"].clone();
-        let id = text(&made["id"]);
-        let mut held = self.book.slot(slot);
-        if held.volume.as_ref() == Some(&volume) {
-            held.attachments.push(id.clone());
-        }
-        format!("{volume} 200 attachment {id} {}", text(&made["status"]))
-    }
-
-    /// What is on a volume that others changed, or whose answer was an error: others may go on with that.
-    async fn learn(&mut self, slot: usize, volume: &str) {
-        let Some(answer) = self.ask(Who::Member, Method::GET, &format!("/attachments?volume_id={volume}"), None).await else { return };
-        if answer.status != 200 {
-            return self.book.breaks(format!("[unexpected-status] list of attachments: {answer:?}"));
-        }
-        let found: Vec<String> = answer.body()["attachments"].as_array().unwrap().iter().map(|a| text(&a["id"])).collect();
-        let mut held = self.book.slot(slot);
-        if held.volume.as_deref() == Some(volume) {
-            held.attachments = found;
-        }
-    }
-
-    async fn detach(&mut self, step: &Step, slot: usize, nth: usize, as_service: bool) -> String {
-        let Some(id) = self.attachment(slot, nth) else { return "no attachment".to_owned() };
-        let who = if as_service { Who::Service } else { Who::Member };
-        let path = format!("/attachments/{id}");
-        let (outcome, answer) = self.about(step, slot, &id, who, Method::DELETE, &path, None).await;
-        match answer.map(|a| (a.status.as_u16(), a)) {
-            Some((200, answer)) => {
-                self.book.slot(slot).attachments.retain(|a| *a != id);
-                if answer.body()["attachments"].as_array().is_none_or(|left| left.iter().any(|a| a["id"] == id)) {
-                    self.book.breaks(format!("[read-after-write] the delete of attachment {id} answered that it is left: {answer:?}"));
-                }
-                match self.ask(Who::Member, Method::GET, &path, None).await {
-                    Some(a) if a.status != 404 => {
-                        self.book.breaks(format!("[read-after-write] attachment {id} was deleted, and then: {a:?}"))
-                    }
-                    _ => {}
-                }
-            }
-            Some((400 | 404 | 409, _)) => {}
-            _ => {
-                self.book.doubts().moves.insert(id);
-            }
-        }
-        outcome
-    }
-
     /// A request about one thing on the volume of a slot; 404 means that it is gone.
     #[expect(clippy::too_many_arguments, reason = "a request has that many parts")]
     async fn about(
@@ -342,109 +256,6 @@ impl Player {
             self.forget_volume(slot, &id);
         }
         (format!("{id} {}", brief(&answer)), Some(answer))
-    }
-
-    async fn extend(&mut self, step: &Step, slot: usize, by: i64) -> String {
-        let Some(id) = self.volume(slot) else { return "no volume".to_owned() };
-        let size = match self.shown(&id).await {
-            Some(a) if a.status == 200 => a.body()["volume"]["size"].as_i64().unwrap(),
-            _ => return format!("{id} is gone"),
-        };
-        self.act(step, slot, Who::Member, "os-extend", json!({ "new_size": size + by })).await.0
-    }
-
-    async fn retype(&mut self, step: &Step, slot: usize, to: Kind) -> String {
-        let members = json!({ "new_type": to.type_name(), "migration_policy": "never" });
-        self.act(step, slot, Who::Member, "os-retype", members).await.0
-    }
-
-    async fn take_snapshot(&mut self, step: &Step, slot: usize, temper: Temper) -> String {
-        let Some(volume) = self.volume(slot) else { return "no volume".to_owned() };
-        let body = json!({ "snapshot": { "volume_id": volume, "force": true, "name": temper.name() } });
-        let Some(answer) = self.request(step, Who::Member, Method::POST, "/snapshots", Some(body)).await else {
-            return format!("{volume} no answer");
-        };
-        if answer.status != 202 {
-            return format!("{volume} {}", brief(&answer));
-        }
-        let id = text(&answer.body()["snapshot"]["id"]);
-        let mut held = self.book.slot(slot);
-        if held.volume.as_ref() == Some(&volume) {
-            held.snapshots.push(id.clone());
-        }
-        format!("{volume} 202 snapshot {id}")
-    }
-
-    async fn drop_snapshot(&mut self, step: &Step, slot: usize, nth: usize) -> String {
-        let Some(id) = self.snapshot(slot, nth) else { return "no snapshot".to_owned() };
-        let path = format!("/snapshots/{id}");
-        let (outcome, answer) = self.about(step, slot, &id, Who::Member, Method::DELETE, &path, None).await;
-        if answer.is_some_and(|a| a.status == 202) {
-            let began = Instant::now();
-            match self.ask(Who::Member, Method::GET, &path, None).await {
-                Some(a) if a.status == 200 && a.body()["snapshot"]["status"] == "available" && began.elapsed() < FRESH => {
-                    self.book.breaks(format!("[read-after-write] the delete of snapshot {id} was accepted, and then: {a:?}"));
-                }
-                _ => {}
-            }
-        }
-        outcome
-    }
-
-    async fn delete(&mut self, step: &Step, slot: usize, who: Who, call: impl Fn(&str) -> (Method, String, Option<Value>)) -> String {
-        let Some(id) = self.volume(slot) else { return "no volume".to_owned() };
-        let (method, path, body) = call(&id);
-        let Some(answer) = self.request(step, who, method, &path, body).await else { return format!("{id} no answer") };
-        match answer.status.as_u16() {
-            404 => self.forget_volume(slot, &id),
-            202 => {
-                let began = Instant::now();
-                let after = self.shown(&id).await;
-                let rests = |a: &Answer| {
-                    ["available", "reserved", "attaching", "in-use"].contains(&a.body()["volume"]["status"].as_str().unwrap_or_default())
-                };
-                // an operator may have said meanwhile that it is something else
-                if let Some(a) = after.filter(|a| a.status == 200 && rests(a) && began.elapsed() < FRESH)
-                    && !self.book.was_told(&id)
-                {
-                    self.book.breaks(format!("[read-after-write] the delete of volume {id} was accepted, and then: {a:?}"));
-                }
-            }
-            _ => {}
-        }
-        format!("{id} {}", brief(&answer))
-    }
-
-    async fn look(&mut self, step: &Step, slot: usize) -> String {
-        let Some(id) = self.volume(slot) else { return "no volume".to_owned() };
-        let Some(answer) = self.shown(&id).await else { return format!("{id} no answer") };
-        if answer.status == 404 {
-            self.forget_volume(slot, &id);
-            return format!("{id} 404");
-        }
-        if let Some(objection) = verdict::objection(step, &answer, self.restarted) {
-            self.book.breaks(objection);
-            return format!("{id} {}", answer.status);
-        }
-        self.learn(slot, &id).await;
-        format!("{id} {}", text(&answer.body()["volume"]["status"]))
-    }
-
-    async fn rest(&mut self, slot: usize) -> String {
-        for _ in 0..15 {
-            let Some(id) = self.volume(slot) else { break };
-            let Some(answer) = self.shown(&id).await else { break };
-            if answer.status == 404 {
-                self.forget_volume(slot, &id);
-                break;
-            }
-            let status = text(&answer.body()["volume"]["status"]);
-            if !status.ends_with("ing") || status == "attaching" {
-                return format!("{id} {status}");
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        "waited".to_owned()
     }
 }
 

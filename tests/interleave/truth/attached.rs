@@ -1,0 +1,82 @@
+//! Attachments, exports and what volumes show of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Scene, id, pairs, place, status};
+use crate::{
+    book::Book,
+    world::{BACKENDS, World},
+};
+
+const ATTACH_STATUS: &str = "SELECT id || '|' || attach_status FROM volumes";
+
+impl Scene {
+    /// No export without an attachment; no connected attachment without its export; none of a volume that is not there.
+    pub(super) fn exports(&self, book: &Book, broken: &mut Vec<String>) {
+        for (array, backend) in BACKENDS.iter().enumerate() {
+            for key in self.held(array, "connections").into_keys() {
+                let Some((volume, host)) = key.split_once('.') else { continue };
+                let known = self.attachments_of(volume).any(|a| (a.connected && a.host == host) || a.leftover.as_deref() == Some(host));
+                if !known || self.volume(volume).and_then(place) != Some(array) {
+                    broken.push(format!("[export-without-attachment] {backend} exports {volume} to {host}"));
+                }
+            }
+        }
+        for a in &self.attachments {
+            let Some(volume) = self.volume(&a.volume) else {
+                broken.push(format!("[no-volume] attachment {} is of {}, which is not there", a.id, a.volume));
+                continue;
+            };
+            let exported =
+                place(volume).is_some_and(|array| self.held(array, "connections").contains_key(&format!("{}.{}", a.volume, a.host)));
+            // as upstream, a detach (or the first half of a move to another host) whose back end failed has changed nothing here;
+            // it may have been done there, and its caller, who was told of the failure, asks again
+            let doubtful = || book.doubts().moves.iter().any(|d| self.attachments_of(&a.volume).any(|b| b.id == *d && b.host == a.host));
+            if a.connected && !exported && !doubtful() {
+                broken.push(format!("[attachment-without-export] {} ({}) of {} on {}", a.id, a.status, a.volume, a.host));
+            }
+            let odd = match a.status.as_str() {
+                "reserved" => a.connected,
+                "attaching" => !a.connected,
+                // completed by a client that never connected it
+                "attached" => false,
+                _ => true,
+            };
+            if odd {
+                let connected = if a.connected { "connected" } else { "not connected" };
+                broken.push(format!("[odd-attachment] {} of {} is {} and {connected}", a.id, a.volume, a.status));
+            }
+        }
+    }
+
+    /// A volume shows what its attachments make of it, and lists say the same as the rows.
+    pub(super) async fn statuses(&self, world: &World, book: &Book, broken: &mut Vec<String>) {
+        let attach: BTreeMap<String, String> = pairs(world.database.texts(ATTACH_STATUS).await);
+        for v in &self.volumes {
+            let statuses = self.attachments_of(id(v)).map(|a| a.status.as_str()).filter(|s| !s.starts_with("error_"));
+            let first = statuses.min();
+            let (wanted, wanted_attach) = match first {
+                None => ("available", "detached"),
+                Some("attached") => ("in-use", "attached"),
+                Some(other) => (other, other),
+            };
+            // others are a verb's or an operator's word about the volume itself
+            let follows = ["available", "reserved", "attaching", "in-use", "detaching"].contains(&status(v));
+            // what an operator said holds until the next change of an attachment
+            if follows && !book.was_told(id(v)) && (status(v) != wanted || attach[id(v)] != wanted_attach) {
+                broken.push(format!("[wrong-status] {} is {}/{}, its attachments are {first:?} first", id(v), status(v), attach[id(v)]));
+            }
+            let shown: BTreeSet<_> =
+                v["attachments"].as_array().into_iter().flatten().map(|a| a["attachment_id"].as_str().unwrap_or_default()).collect();
+            let attached: BTreeSet<_> = self.attachments_of(id(v)).filter(|a| a.status == "attached").map(|a| a.id.as_str()).collect();
+            if shown != attached {
+                broken.push(format!("[wrong-list] {} shows attachments {shown:?}, and has {attached:?}", id(v)));
+            }
+        }
+        let listed: BTreeSet<String> = world.all("attachments").await.iter().map(|a| id(a).to_owned()).collect();
+        let rows: BTreeSet<String> = self.attachments.iter().map(|a| a.id.clone()).collect();
+        if listed != rows {
+            broken.push(format!("[wrong-list] attachments {listed:?} are listed, and there are {rows:?}"));
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What must be true once nothing is under way: the rows, the API and the arrays say the same.
+//!
+//! Each violation begins with the name of its rule in brackets. Where a rule makes an exception, the reason stands there.
+
+mod attached;
+mod events;
+mod figures;
+mod held;
+mod told;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use serde_json::Value;
+use support::{Persona, array::Object};
+
+pub use events::events_out_of_order;
+
+use crate::{
+    book::Book,
+    world::{BACKENDS, World},
+};
+
+/// Reports come every second, events go out every second.
+const NEXT_REPORT: Duration = Duration::from_secs(20);
+
+/// States that a job owns. `attaching` and `reserved` are the client's: it has yet to connect, or to say `os-complete`.
+const VOLUME_MOVES: &[&str] =
+    &["creating", "downloading", "deleting", "detaching", "extending", "retyping", "reverting", "maintenance", "uploading", "managing"];
+const SNAPSHOT_MOVES: &[&str] = &["creating", "deleting", "restoring", "updating", "backing-up", "unmanaging"];
+
+const ATTACHMENTS: &str = "SELECT id || '|' || volume_id || '|' || status || '|' || COALESCE(connector_host, '') || '|' || \
+    CASE WHEN connection_info IS NULL THEN '' ELSE 'connected' END || '|' || COALESCE(work, '') || '|' || COALESCE(work_connector, '') FROM attachments ORDER BY id";
+const WORK: &str = "SELECT id || ' extend_to ' || COALESCE(CAST(extend_to AS TEXT), '') || ' retype_to ' || COALESCE(retype_to, '') || ' previous_status ' || \
+    COALESCE(previous_status, '') FROM volumes WHERE extend_to IS NOT NULL OR retype_to IS NOT NULL OR previous_status IS NOT NULL";
+const NOT_BACKED: &str = "SELECT id FROM snapshots WHERE NOT backed";
+
+type Objects = BTreeMap<String, Object>;
+
+/// An attachment as the database has it.
+struct Attachment {
+    id: String,
+    volume: String,
+    status: String,
+    host: String,
+    connected: bool,
+    work: String,
+    /// The host of a connect that failed and left, perhaps, something on the array.
+    leftover: Option<String>,
+}
+
+/// Everything that is compared.
+struct Scene {
+    volumes: Vec<Value>,
+    snapshots: Vec<Value>,
+    attachments: Vec<Attachment>,
+    /// By array.
+    held: Vec<BTreeMap<String, Objects>>,
+    not_backed: BTreeSet<String>,
+}
+
+/// All that is not so.
+pub async fn violations(world: &World, book: &Book) -> Vec<String> {
+    violations_after(world, book, NEXT_REPORT).await
+}
+
+/// As [`violations`], with as much time for the figures that follow with the next report.
+pub async fn violations_after(world: &World, book: &Book, patience: Duration) -> Vec<String> {
+    let scene = Scene::read(world).await;
+    let mut broken = Vec::new();
+    scene.rests(world, &mut broken).await;
+    scene.volumes_are_held(world, &mut broken).await;
+    scene.snapshots_are_held(&mut broken);
+    scene.exports(book, &mut broken);
+    scene.statuses(world, book, &mut broken).await;
+    scene.usage(world, &mut broken).await;
+    scene.reasons(world, book, &mut broken).await;
+    broken.extend(scene.figures_come_true(world, patience).await);
+    broken
+}
+
+fn id(v: &Value) -> &str {
+    v["id"].as_str().unwrap_or_default()
+}
+fn status(v: &Value) -> &str {
+    v["status"].as_str().unwrap_or_default()
+}
+fn on_host(v: &Value) -> Option<&str> {
+    v["os-vol-host-attr:host"].as_str()
+}
+/// The array that a volume is on.
+fn place(v: &Value) -> Option<usize> {
+    let backend = on_host(v)?.split_once('#')?.0;
+    BACKENDS.iter().position(|b| *b == backend)
+}
+
+impl Scene {
+    async fn read(world: &World) -> Self {
+        let attachments = world.database.texts(ATTACHMENTS).await.iter().map(|row| Attachment::parse(row)).collect();
+        let mut held = Vec::new();
+        for array in &world.arrays {
+            held.push(array.control.objects().await.unwrap());
+        }
+        Self {
+            volumes: world.all("volumes").await,
+            snapshots: world.all("snapshots").await,
+            attachments,
+            held,
+            not_backed: world.database.texts(NOT_BACKED).await.into_iter().collect(),
+        }
+    }
+
+    fn held(&self, array: usize, kind: &str) -> Objects {
+        self.held[array].get(kind).cloned().unwrap_or_default()
+    }
+    fn volume(&self, wanted: &str) -> Option<&Value> {
+        self.volumes.iter().find(|v| id(v) == wanted)
+    }
+    fn attachments_of<'a>(&'a self, volume: &'a str) -> impl Iterator<Item = &'a Attachment> {
+        self.attachments.iter().filter(move |a| a.volume == volume)
+    }
+
+    /// Nothing is in a state that a job would have to end.
+    async fn rests(&self, world: &World, broken: &mut Vec<String>) {
+        for v in self.volumes.iter().filter(|v| VOLUME_MOVES.contains(&status(v))) {
+            broken.push(format!("[in-motion] volume {} is {}", id(v), status(v)));
+        }
+        for s in self.snapshots.iter().filter(|s| SNAPSHOT_MOVES.contains(&status(s))) {
+            broken.push(format!("[in-motion] snapshot {} is {}", id(s), status(s)));
+        }
+        for a in self.attachments.iter().filter(|a| a.status == "detaching" || !a.work.is_empty()) {
+            broken.push(format!("[in-motion] attachment {} of {} is {} {}", a.id, a.volume, a.status, a.work));
+        }
+        broken.extend(world.database.texts(WORK).await.into_iter().map(|row| format!("[in-motion] volume {row}")));
+    }
+}
+
+impl Attachment {
+    fn parse(row: &str) -> Self {
+        let parts: Vec<&str> = row.splitn(7, '|').collect();
+        let leftover = serde_json::from_str::<Value>(parts[6]).ok().and_then(|c| c["host"].as_str().map(str::to_owned));
+        Self {
+            id: parts[0].to_owned(),
+            volume: parts[1].to_owned(),
+            status: parts[2].to_owned(),
+            host: parts[3].to_owned(),
+            connected: parts[4] == "connected",
+            work: parts[5].to_owned(),
+            leftover,
+        }
+    }
+}
+
+/// `KEY|REST`.
+fn pairs(rows: Vec<String>) -> BTreeMap<String, String> {
+    rows.iter().filter_map(|row| row.split_once('|')).map(|(key, rest)| (key.to_owned(), rest.to_owned())).collect()
+}
+
+/// What the owner was told about something.
+async fn messages(world: &World, resource: &str) -> Vec<Value> {
+    let answer = world.client(Persona::Member).at("3.5").get(&format!("/messages?resource_uuid={resource}")).await.expect(200);
+    answer["messages"].as_array().unwrap().clone()
+}
