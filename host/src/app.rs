@@ -134,6 +134,7 @@ impl App {
         let config = self.config.get();
         self.apply_limits(&config);
         service::backend::configure(&self.store, &config).await?;
+        volume_type::seed::warn_without_default(&self.store, &config.block.default_volume_type).await?;
         let stats = Stats::new(self);
         self.start_drivers(&config, stats.clone(), stop).await?;
         // after the drivers: a job that finds its back end not loaded would only be put off
@@ -186,6 +187,9 @@ impl App {
         self.apply_limits(config);
         // before the drivers, which may be slow
         self.reload_policy(config).await;
+        if let Err(e) = volume_type::seed::warn_without_default(&self.store, &config.block.default_volume_type).await {
+            tracing::warn!(error = %e, "whether the default volume type exists is not known");
+        }
         if let Err(e) = service::backend::configure(&self.store, config).await {
             tracing::error!(error = %e, "the changed back ends are not in the database; they follow with the next reload");
         }

@@ -121,6 +121,22 @@ impl std::error::Error for Error {
     }
 }
 
+/// An error and its causes on one line. What has been said already is not said again: many types repeat their source in
+/// their own text.
+pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let why = cause.to_string();
+        if !text.contains(&why) {
+            text.push_str(": ");
+            text.push_str(&why);
+        }
+        next = cause.source();
+    }
+    text
+}
+
 impl From<crate::store::StoreError> for Error {
     fn from(e: crate::store::StoreError) -> Self {
         use crate::store::StoreError;
@@ -128,5 +144,32 @@ impl From<crate::store::StoreError> for Error {
             StoreError::Busy(_) => Self::new(Kind::Unavailable, "The database is busy; try again.").with_source(e),
             _ => Self::internal(e),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    enum Layer {
+        #[error("no route")]
+        Bottom,
+        #[error("{0}")]
+        Transparent(#[source] Box<Self>),
+        #[error("cannot connect")]
+        Above(#[source] Box<Self>),
+        #[error("peer 10.0.0.1: {0}; check the cable")]
+        Around(#[source] Box<Self>),
+    }
+
+    #[test]
+    fn every_cause_is_told_once() {
+        let plain = Layer::Above(Box::new(Layer::Bottom));
+        assert_eq!(chain(&plain), "cannot connect: no route");
+        let doubled = Layer::Transparent(Box::new(plain));
+        assert_eq!(chain(&doubled), "cannot connect: no route");
+        let around = Layer::Around(Box::new(Layer::Bottom));
+        assert_eq!(chain(&around), "peer 10.0.0.1: no route; check the cable");
     }
 }

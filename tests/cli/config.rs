@@ -2,7 +2,7 @@ use std::{fs, process::Output};
 
 use serde_json::json;
 use stowage::api::route::Api;
-use support::{Persona, Process, process::command, wait};
+use support::{Persona, Process, drivers, process::command, wait};
 use tempfile::TempDir;
 
 fn run(home: &TempDir, config: &str, args: &[&str]) -> Output {
@@ -56,6 +56,58 @@ fn doctor_names_the_driver_file_that_is_missing() {
     let said = text(&out.stdout);
     assert_eq!(out.status.code(), Some(1));
     assert!(said.contains("WRONG back end a:") && said.contains("vendor.wasm is not there"), "{said}");
+}
+
+#[test]
+fn doctor_looks_into_drivers_and_checks_options_against_what_they_describe() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("state/stowage/drivers");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("broken.wasm"), "no wasm").unwrap();
+    fs::copy(drivers::file("memory"), folder.join("memory.wasm")).unwrap();
+    let config = "[[backend]]\nname = \"good\"\ndriver = \"memory\"\noptions.pools = [\"p:10\"]\n\
+                  [[backend]]\nname = \"bad\"\ndriver = \"memory\"\noptions = { pool = \"p\", chap = \"perhaps\" }\n\
+                  [[backend]]\nname = \"ugly\"\ndriver = \"broken\"\n";
+    let out = run(&home, config, &["doctor"]);
+    let said = text(&out.stdout);
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    assert!(said.contains("ok    driver memory: "), "{said}");
+    assert!(said.contains("ok    back end good: its section fits"), "{said}");
+    assert!(said.contains("WRONG back end bad: ") && said.contains("unknown option `pool`") && said.contains("`chap`"), "{said}");
+    assert!(said.contains("WRONG driver broken: ") && said.contains("no wasm at all"), "{said}");
+    assert!(said.contains("WRONG back end ugly: its driver broken cannot be used"), "{said}");
+    assert!(!home.path().join("state/stowage/cache").exists() && !home.path().join("state/stowage/stowage.db").exists(), "nothing is made");
+}
+
+#[tokio::test]
+async fn doctor_finds_in_the_database_what_an_emptied_plugin_folder_lacks() {
+    let mut process = Process::start(|_| ()).await;
+    let folder = process.config().driver_folder();
+    let doctor = |process: &Process| {
+        let out = process.command().arg("doctor").output().unwrap();
+        (out.status.code(), text(&out.stdout))
+    };
+    fs::remove_file(folder.join("memory.wasm")).unwrap();
+    let (status, said) = doctor(&process);
+    assert!(status == Some(0) && said.contains("note  back end memory:") && said.contains("GET /stowage/v1/drivers"), "{said}");
+    assert!(process.terminate().await.success());
+    let (status, said) = doctor(&process);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("ok    driver memory: ") && said.contains("the database, which keeps what was accepted"), "{said}");
+    assert!(said.contains("ok    back end memory: "), "{said}");
+    process.restart().await;
+}
+
+#[test]
+fn driver_check_says_in_words_what_an_option_takes() {
+    let home = tempfile::tempdir().unwrap();
+    let out = command(home.path()).args(["driver", "check"]).arg(drivers::file("memory")).output().unwrap();
+    let said = text(&out.stdout);
+    assert!(said.contains("option addresses_per_subnet: integer from 1 to 16, default 1."), "{said}");
+    assert!(said.contains("option shared_targets: one of yes, no, unknown, default no."), "{said}");
+    for debris in ["Integer {", "Choice(", "Some(", "Texts,"] {
+        assert!(!said.contains(debris), "{debris} in {said}");
+    }
 }
 
 #[test]

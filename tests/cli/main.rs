@@ -2,4 +2,5 @@
 
 mod config;
 mod postgres;
+mod reset_admin_password;
 mod serve;

@@ -49,5 +49,8 @@ async fn a_database_that_is_not_there_is_named_without_its_password() {
     process.spawn();
     let status = wait::until("the process to end", || std::future::ready(process.exited())).await;
     assert_eq!(status.code(), Some(1));
-    assert!(process.log().contains("database") && !process.log().contains("hunter2"), "{}", process.log());
+    let log = process.log();
+    assert!(log.contains("PostgreSQL at 127.0.0.1:1 gives no connection") && log.contains("Connection refused"), "{log}");
+    assert!(log.contains("check that it runs there") && !log.contains("busy"), "{log}");
+    assert!(!log.contains("hunter2"), "{log}");
 }

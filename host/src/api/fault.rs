@@ -8,7 +8,7 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
 
 use super::{reply::Reply, route::Api};
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, chain};
 
 /// The status of a kind of refusal.
 pub fn status(kind: Kind) -> StatusCode {
@@ -98,24 +98,9 @@ fn body(status: StatusCode, value: &Value) -> Reply {
 
 fn log(error: &Error) {
     if matches!(error.kind, Kind::Internal | Kind::Unavailable | Kind::Timeout) {
-        tracing::error!(kind = ?error.kind, chain = %Chain(error), "request failed");
+        tracing::error!(kind = ?error.kind, chain = %chain(error), "request failed");
     } else {
-        tracing::debug!(kind = ?error.kind, chain = %Chain(error), "request refused");
-    }
-}
-
-/// An error and its sources on one line.
-struct Chain<'a>(&'a Error);
-
-impl std::fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut next = std::error::Error::source(self.0);
-        while let Some(source) = next {
-            write!(f, ": {source}")?;
-            next = source.source();
-        }
-        Ok(())
+        tracing::debug!(kind = ?error.kind, chain = %chain(error), "request refused");
     }
 }
 

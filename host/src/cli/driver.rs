@@ -42,7 +42,7 @@ async fn check(file: &Path) -> Result<bool> {
     for o in loaded.options() {
         let need = if o.required { ", required" } else { "" };
         let default = o.default.as_ref().map(|d| format!(", default {d}")).unwrap_or_default();
-        line(format_args!("option {}: {:?}{need}{default}. {}", o.name, o.kind, o.help));
+        line(format_args!("option {}: {}{need}{default}. {}", o.name, o.kind, o.help));
     }
     Ok(true)
 }

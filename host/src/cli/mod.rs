@@ -12,7 +12,10 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
-use stowage::config::{Config, load::Source};
+use stowage::{
+    config::{Config, load::Source},
+    error::chain,
+};
 
 use print::{error, line};
 
@@ -99,7 +102,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(e) => {
-            error(format_args!("stowage: {e:#}"));
+            error(format_args!("stowage: {}", chain(&*e)));
             ExitCode::FAILURE
         }
     }

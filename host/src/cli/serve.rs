@@ -15,7 +15,11 @@ pub async fn serve(args: &SourceArgs) -> Result<()> {
     let log = telemetry::log::start(&config.log);
     let mut signals = Signals::install().context("cannot handle signals")?;
     let live = Live::new(config, source);
-    let running = serve::start(live, Some(log)).await?;
+    let running = tokio::select! {
+        started = serve::start(live, Some(log)) => started?,
+        // a first start compiles drivers for a while; whoever takes over finds what was committed
+        () = signals.before_ready() => return Ok(()),
+    };
     welcome(&running.app);
     signals.until_stop(&running.app).await;
     running.stop().await;

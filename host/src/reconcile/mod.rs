@@ -28,7 +28,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     clock::{self, Micros},
-    error::{Error, Result},
+    error::{Error, Result, chain},
     jobs::Jobs,
     notify::log_sink::LogSink,
     store::Store,
@@ -51,6 +51,7 @@ pub trait Reconciler: Send + Sync {
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Status {
     pub runs: u64,
+    #[serde(serialize_with = "clock::as_utc_or_null")]
     pub last_run_at: Option<Micros>,
     /// What the last run did.
     pub last_result: String,
@@ -145,7 +146,7 @@ async fn one_run(all: &Reconcilers, jobs: &Jobs, reconciler: &dyn Reconciler) {
         Ok(done) => tracing::info!(reconciler = name, done, "reconciled"),
         Err(e) => {
             metrics::counter!("stowage_reconcile_failures_total", "loop" => name).increment(1);
-            tracing::warn!(reconciler = name, error = %e, source = ?e.source, "a reconcile run failed; it is due again");
+            tracing::warn!(reconciler = name, error = %chain(e), "a reconcile run failed; it is due again");
         }
     }
     all.note(name, |s| {

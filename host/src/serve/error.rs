@@ -2,7 +2,7 @@
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
-use crate::store::StoreError;
+use crate::{error::chain, store::StoreError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -24,7 +24,7 @@ pub enum ServeError {
          database"
     )]
     HostChanged { was: String, wanted: String },
-    #[error("{}", store_text(.0))]
+    #[error("{}", chain(.0))]
     Store(#[source] StoreError),
     #[error("{context}: {source}")]
     Part {
@@ -44,13 +44,5 @@ impl ServeError {
 impl From<StoreError> for ServeError {
     fn from(e: StoreError) -> Self {
         Self::Store(e)
-    }
-}
-
-/// The store's own sentence, with the database's reason behind it.
-fn store_text(e: &StoreError) -> String {
-    match std::error::Error::source(e) {
-        Some(reason) => format!("{e}: {reason}"),
-        None => e.to_string(),
     }
 }

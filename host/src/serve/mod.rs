@@ -1,7 +1,7 @@
 //! One serving process: from a configuration to listeners, and back to nothing on SIGTERM.
 //!
 //! Order of the start: addresses are taken first (a taken port is the commonest mistake, and is told before anything is
-//! written), then the database, then everything that needs it, then connections are accepted. Order of the end: no new
+//! written, unless it is taken by the process that has this very state), then the database, then everything that needs it, then connections are accepted. Order of the end: no new
 //! connection, requests in flight get their answers, jobs are handed back, the database is closed.
 
 mod cluster_host;
@@ -45,7 +45,11 @@ pub struct Running {
 /// [`ServeError`], which says what to do.
 pub async fn start(live: Live, log: Option<LogControl>) -> Result<Running, ServeError> {
     let config = live.get();
-    let sockets = Sockets::bind(&config.listen).await?;
+    let sockets = match Sockets::bind(&config.listen).await {
+        Ok(sockets) => sockets,
+        // a second start on the same state: that the ports are taken, too, is not what is to be changed
+        Err(e) => return Err(Store::held(&config.database_url()).map_or(e, ServeError::Store)),
+    };
     let addresses = sockets.addresses();
     state_folder(&config.state_dir)?;
     let store = open_store(&live).await?;

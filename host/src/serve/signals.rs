@@ -20,6 +20,15 @@ impl Signals {
         Ok(Self { term: signal(SignalKind::terminate())?, int: signal(SignalKind::interrupt())?, hup: signal(SignalKind::hangup())? })
     }
 
+    /// Returns when the process is asked to end; for the time before there is anything to end in order.
+    pub async fn before_ready(&mut self) {
+        let name = tokio::select! {
+            _ = self.term.recv() => "SIGTERM",
+            _ = self.int.recv() => "SIGINT",
+        };
+        tracing::info!("{name}: stopping before the start was complete");
+    }
+
     /// Returns when the process is asked to end, at once if it was already. SIGHUP is handled meanwhile.
     pub async fn until_stop(&mut self, app: &Arc<App>) {
         loop {

@@ -8,8 +8,18 @@ pub type StoreResult<T> = Result<T, StoreError>;
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// The database did not give a connection or a lock in time.
-    #[error("the database is busy")]
+    #[error("the database is busy: {0}")]
     Busy(#[source] sqlx::Error),
+    /// PostgreSQL is not there, or does not let us in.
+    #[error("PostgreSQL at {address} gives no connection: {source}; {check}")]
+    NoConnection {
+        /// Host and port, or the socket's folder; never the URL, which may hold a password.
+        address: String,
+        /// What an operator looks at next.
+        check: &'static str,
+        #[source]
+        source: sqlx::Error,
+    },
     /// A uniqueness rule refused the row. The callers that expect it turn it into their own conflict.
     #[error("a row with this key exists: {constraint}")]
     Duplicate { constraint: String },
@@ -32,11 +42,11 @@ pub enum StoreError {
     BadUrl(String),
     #[error("a stored value could not be read: {0}")]
     Corrupt(String),
-    #[error("database error")]
+    #[error("database error: {0}")]
     Sql(#[source] sqlx::Error),
-    #[error("migration failed")]
+    #[error("migration failed: {0}")]
     Migrate(#[source] sqlx::migrate::MigrateError),
-    #[error("{context}")]
+    #[error("{context}: {source}")]
     Io {
         context: String,
         #[source]

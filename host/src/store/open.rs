@@ -8,7 +8,7 @@ use std::{
 };
 
 use sqlx::{
-    PgPool, SqlitePool,
+    ConnectOptions, Connection, PgPool, SqlitePool,
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
@@ -78,11 +78,21 @@ impl Store {
     /// # Errors
     /// [`StoreError::Locked`] when another process serves the same SQLite file; [`StoreError::BadUrl`].
     pub async fn open(options: &StoreOptions) -> StoreResult<Self> {
-        if options.url.starts_with("postgres://") || options.url.starts_with("postgresql://") {
+        if is_postgres(&options.url) {
             return Self::open_postgres(options).await;
         }
-        let path = options.url.strip_prefix("sqlite://").or_else(|| options.url.strip_prefix("sqlite:")).unwrap_or(&options.url);
-        Self::open_sqlite(Path::new(path), options).await
+        Self::open_sqlite(sqlite_path(&options.url), options).await
+    }
+
+    /// [`StoreError::Locked`] when another process has the SQLite file that `url` names. Opens and makes nothing.
+    pub fn held(url: &str) -> Option<StoreError> {
+        if is_postgres(url) {
+            return None;
+        }
+        let path = sqlite_path(url);
+        let lock = std::fs::OpenOptions::new().write(true).open(lock_path(path)).ok()?;
+        let free = rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockShared).is_ok();
+        (!free).then(|| StoreError::Locked { path: path.display().to_string() })
     }
 
     async fn open_postgres(options: &StoreOptions) -> StoreResult<Self> {
@@ -90,9 +100,26 @@ impl Store {
         let pool = PgPoolOptions::new()
             .max_connections(options.max_connections)
             .acquire_timeout(options.acquire_timeout)
-            .connect_with(connect)
-            .await?;
+            .connect_with(connect.clone())
+            .await;
+        let pool = match pool {
+            Ok(pool) => pool,
+            // the pool takes a refused connection for a database that is starting, and in the end says only that time is up
+            Err(e @ sqlx::Error::PoolTimedOut) => return Err(reach(&connect).await.err().unwrap_or(StoreError::Busy(e))),
+            Err(e) => return Err(no_connection(&connect, e)),
+        };
         Ok(Self { db: Db::Postgres(pool), _lock: None, quota_defaults: QuotaDefaults::default() })
+    }
+
+    /// Tries a connection of its own, beside the pool: to tell a database that is gone from one that is busy.
+    ///
+    /// # Errors
+    /// [`StoreError::NoConnection`], which says where and why. Never on SQLite.
+    pub async fn reach(&self) -> StoreResult<()> {
+        match &self.db {
+            Db::Sqlite { .. } => Ok(()),
+            Db::Postgres(pool) => reach(&pool.connect_options()).await,
+        }
     }
 
     async fn open_sqlite(path: &Path, options: &StoreOptions) -> StoreResult<Self> {
@@ -149,9 +176,52 @@ impl Store {
     }
 }
 
+/// How long one try to reach PostgreSQL may take.
+const REACH: Duration = Duration::from_secs(3);
+
+async fn reach(options: &PgConnectOptions) -> StoreResult<()> {
+    let timed_out = || sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
+    match tokio::time::timeout(REACH, options.connect()).await.unwrap_or_else(|_| Err(timed_out())) {
+        // how it ends says nothing
+        Ok(connection) => Ok(drop(connection.close().await)),
+        Err(e) => Err(no_connection(options, e)),
+    }
+}
+
+fn no_connection(options: &PgConnectOptions, source: sqlx::Error) -> StoreError {
+    let address = options.get_socket().map_or_else(
+        || {
+            if options.get_host().starts_with('/') {
+                options.get_host().to_owned()
+            } else {
+                format!("{}:{}", options.get_host(), options.get_port())
+            }
+        },
+        |socket| socket.display().to_string(),
+    );
+    let check = match &source {
+        sqlx::Error::Database(_) => "check the user, the password and the database's name in database.url, and PostgreSQL's pg_hba.conf",
+        sqlx::Error::Tls(_) => "check sslmode and sslrootcert in database.url",
+        _ => "check that it runs there, listens on that address (listen_addresses), and that no firewall is between",
+    };
+    StoreError::NoConnection { address, check, source }
+}
+
+fn is_postgres(url: &str) -> bool {
+    url.starts_with("postgres://") || url.starts_with("postgresql://")
+}
+
+fn sqlite_path(url: &str) -> &Path {
+    Path::new(url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")).unwrap_or(url))
+}
+
+fn lock_path(path: &Path) -> PathBuf {
+    PathBuf::from(format!("{}.lock", path.display()))
+}
+
 /// A lock of our own beside the file: SQLite's locks would let two processes in.
 fn lock_file(path: &Path) -> StoreResult<std::fs::File> {
-    let lock_path = PathBuf::from(format!("{}.lock", path.display()));
+    let lock_path = lock_path(path);
     let io = |source| StoreError::Io { context: format!("cannot open {}", lock_path.display()), source };
     let file = std::fs::OpenOptions::new().create(true).write(true).truncate(false).open(&lock_path).map_err(io)?;
     rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)

@@ -15,6 +15,8 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     app::App,
     clock::{self, Micros},
+    error::chain,
+    store::Store,
 };
 
 /// How one part of the service does.
@@ -24,7 +26,7 @@ pub struct Condition {
     /// Empty when all is well.
     pub reason: String,
     /// Since when it has been so.
-    #[serde(serialize_with = "as_text")]
+    #[serde(serialize_with = "clock::as_utc")]
     pub since: Micros,
 }
 
@@ -72,8 +74,8 @@ pub fn watch_database(app: &Arc<App>, stop: CancellationToken) {
         loop {
             match tokio::time::timeout(PATIENCE, store.check_schema()).await {
                 Ok(Ok(())) => health.ok("database"),
-                Ok(Err(e)) => health.set("database", Status::Unready, e.to_string()),
-                Err(_) => health.set("database", Status::Unready, "no answer"),
+                Ok(Err(e)) => health.set("database", Status::Unready, why(&store, &chain(&e)).await),
+                Err(_) => health.set("database", Status::Unready, why(&store, "no answer").await),
             }
             metrics.run_upkeep();
             tokio::select! {
@@ -84,12 +86,13 @@ pub fn watch_database(app: &Arc<App>, stop: CancellationToken) {
     });
 }
 
+/// A pool cannot tell a database that is gone from one that is busy.
+async fn why(store: &Store, otherwise: &str) -> String {
+    store.reach().await.err().map_or_else(|| otherwise.to_owned(), |e| chain(&e))
+}
+
 const INTERVAL: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(5);
-
-fn as_text<S: serde::Serializer>(at: &Micros, s: S) -> Result<S::Ok, S::Error> {
-    s.serialize_str(&clock::api_text(*at))
-}
 
 #[cfg(test)]
 mod tests {

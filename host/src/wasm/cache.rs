@@ -49,11 +49,11 @@ impl Cache {
         Self { folder, compiler }
     }
 
-    /// The component with this hash, from disk or compiled now.
+    /// The component with this hash, from disk or compiled now. `driver` is for the log.
     ///
     /// # Errors
     /// [`CompileError`]: it does not compile.
-    pub async fn component(&self, engine: &Engine, sha256: &str, bytes: &[u8]) -> Result<Compiled, CompileError> {
+    pub async fn component(&self, engine: &Engine, driver: &str, sha256: &str, bytes: &[u8]) -> Result<Compiled, CompileError> {
         let path = self.folder.as_ref().map(|f| f.join(format!("{sha256}-{}.cwasm", engine::fingerprint(engine))));
         if let Some(path) = &path
             && let Some(code) = read(path)
@@ -63,6 +63,7 @@ impl Cache {
                 Err(reason) => tracing::warn!(file = %path.display(), %reason, "a compiled driver does not load and is compiled again"),
             }
         }
+        tracing::info!(driver, bytes = bytes.len(), "compiling a driver: the first time takes some seconds");
         let code = self.compiler.compile(bytes).await?;
         if let Some(path) = &path
             && let Err(error) = write(path, &code)
@@ -124,7 +125,7 @@ mod tests {
     const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
 
     async fn get(cache: &Cache, engine: &Engine) -> bool {
-        cache.component(engine, "h", EMPTY).await.unwrap().cached
+        cache.component(engine, "empty", "h", EMPTY).await.unwrap().cached
     }
     fn file(folder: &Path) -> PathBuf {
         fs::read_dir(folder).unwrap().next().unwrap().unwrap().path()

@@ -68,7 +68,7 @@ impl WasmLoader {
     pub async fn load_component(&self, file: &str, bytes: &Bytes) -> Result<(v0_1::Loaded, bool), LoadError> {
         sniff(bytes).map_err(LoadError::NotAComponent)?;
         let sha256 = hash(bytes).await?;
-        let compiled = self.cache.component(&self.engine, &sha256, bytes).await.map_err(|e| match e {
+        let compiled = self.cache.component(&self.engine, file, &sha256, bytes).await.map_err(|e| match e {
             CompileError::Refused(text) => LoadError::NotAComponent(text),
             e @ (CompileError::Timeout | CompileError::Failed(_)) => LoadError::Host(e.to_string()),
         })?;

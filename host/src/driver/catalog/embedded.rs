@@ -6,6 +6,11 @@ use std::{io, path::Path};
 const MEMORY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/memory.wasm"));
 pub(super) const NAME: &str = "memory";
 
+/// The bytes that a first start would write under this driver's name.
+pub fn embedded(name: &str) -> Option<&'static [u8]> {
+    (name == NAME && !MEMORY.is_empty()).then_some(MEMORY)
+}
+
 /// Writes the embedded driver into the folder unless a file of its name is there. True when it did.
 pub(super) fn write_if_absent(folder: &Path) -> io::Result<bool> {
     let path = folder.join(format!("{NAME}.wasm"));

@@ -40,6 +40,7 @@ use super::{
 use crate::store::{Store, StoreError};
 
 pub use apply::{Applied, BackendChange, ChangeResult};
+pub use embedded::embedded;
 pub use hooks::Hooks;
 pub use offer::{OfferResult, Offered};
 pub use status::{BackendState, BackendStatus, DrainStatus, DriverState, DriverStatus, RefusedFile};

@@ -46,13 +46,13 @@ pub enum BootstrapError {
     Store(#[from] StoreError),
     #[error("{0}")]
     Identity(#[from] Error),
-    #[error("cannot write {}: make its folder writable, or set another state folder", path.display())]
+    #[error("cannot write {}: {source}; make its folder writable, or choose another", path.display())]
     File {
         path: PathBuf,
         #[source]
         source: std::io::Error,
     },
-    #[error("there is no user 'admin' in the default domain: create one over the API")]
+    #[error("there is no user 'admin' in the default domain any more: another user with the role admin has to make one over the API")]
     NoAdmin,
 }
 

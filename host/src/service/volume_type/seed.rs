@@ -25,3 +25,19 @@ pub async fn ensure_default_type(store: &Store) -> StoreResult<()> {
     .await?;
     tx.commit().await
 }
+
+/// What follows from a `block.default_volume_type` that names no type.
+pub fn no_such_default(name: &str) -> String {
+    format!(
+        "no volume type is called {name:?}, which block.default_volume_type names: creates that name no type are refused until one is \
+         (`openstack volume type create {name}`), or until another is configured"
+    )
+}
+
+/// Warns when the configured default type is not there. It may be made later, so this is no reason not to start.
+pub async fn warn_without_default(store: &Store, name: &str) -> StoreResult<()> {
+    if store.volume_type_by_name(name).await?.is_none() {
+        tracing::warn!("{}", no_such_default(name));
+    }
+    Ok(())
+}

@@ -3,7 +3,7 @@
 //! A secret is seen by name only; its text needs the operator's `reveal_secrets`. A check finds every fault at once, and
 //! each says which key it means and what to write instead.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde_json::{Map, Value};
 
@@ -30,6 +30,25 @@ pub enum OptionKind {
     Choice(Vec<String>),
     Url,
     Texts,
+}
+
+/// In words, for `stowage driver check`.
+impl fmt::Display for OptionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text => f.write_str("text"),
+            Self::Secret => f.write_str("secret"),
+            Self::Integer { least: i64::MIN, most: i64::MAX } => f.write_str("integer"),
+            Self::Integer { least, most: i64::MAX } => write!(f, "integer, at least {least}"),
+            Self::Integer { least: i64::MIN, most } => write!(f, "integer, at most {most}"),
+            Self::Integer { least, most } => write!(f, "integer from {least} to {most}"),
+            Self::Number => f.write_str("number"),
+            Self::Boolean => f.write_str("true or false"),
+            Self::Choice(of) => write!(f, "one of {}", of.join(", ")),
+            Self::Url => f.write_str("URL"),
+            Self::Texts => f.write_str("list of texts"),
+        }
+    }
 }
 
 /// One option as a driver describes it.

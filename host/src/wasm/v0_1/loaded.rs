@@ -228,6 +228,15 @@ impl Loaded {
         }
     }
 
+    /// Whether a back end's kind, options, secrets and grants fit this driver. Asks neither the driver nor its array anything.
+    ///
+    /// # Errors
+    /// Every fault of the section, in one sentence each.
+    pub async fn fits(&self, config: &BackendConfig) -> DriverResult<()> {
+        self.fits_kind(config.kind)?;
+        self.adapter(&config.name, config).await.map(drop)
+    }
+
     /// Options checked, grants applied.
     async fn adapter(&self, host: &str, config: &BackendConfig) -> DriverResult<Adapter> {
         let invalid = |text: String| DriverError::new(ErrorKind::Invalid, text);
