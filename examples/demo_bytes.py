@@ -62,7 +62,9 @@ class Bytes:
             return "it needs root"
         if not qemu_io:
             return "it needs a userspace initiator (tests/datapath/install.sh)"
-        asked = subprocess.run([self.stowage, "node", "--dir", self.home, "--check"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        self.api, self.portal = (f"127.0.0.1:{port}" for port in free_ports(2))
+        asked = subprocess.run([self.stowage, "node", "--dir", self.home, "--listen", self.api, "--portal", self.portal, "--check"],
+                               capture_output=True, text=True, stdin=subprocess.DEVNULL)
         return "" if asked.returncode == 0 else (asked.stdout + asked.stderr).strip()
 
     def steps(self):
@@ -72,11 +74,10 @@ class Bytes:
 
     def storage_node(self):
         """this machine as an array; its driver and its back end come without a restart"""
-        api, portal = free_ports(2)
-        self.url = f"http://127.0.0.1:{api}"
+        self.url = f"http://{self.api}"
         self.log = open(os.path.join(self.demo.service.home, "node.log"), "ab")
-        self.node = subprocess.Popen([self.stowage, "node", "--dir", self.home, "--loop-size", "3G", "--listen", f"127.0.0.1:{api}",
-                                      "--portal", f"127.0.0.1:{portal}"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log)
+        self.node = subprocess.Popen([self.stowage, "node", "--dir", self.home, "--loop-size", "3G", "--listen", self.api,
+                                      "--portal", self.portal], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log)
         self.until(lambda: self.node.poll() is not None or self.is_ready(), "the node is not ready")
         check(self.node.poll() is None, f"the node ended with {self.node.returncode}")
         token = os.path.join(self.home, "token")

@@ -49,6 +49,42 @@ async fn a_folder_without_btrfs_is_refused_and_the_way_out_is_named() {
     }
     let (ok, text) = said(&mut node.command());
     assert!(!ok && text.contains("--loop-size"), "{text}");
+    assert!(!node.dir().exists(), "a first start that is refused leaves nothing behind");
+}
+
+#[tokio::test]
+async fn a_refused_start_on_a_folder_of_the_operators_leaves_it_as_it_was() {
+    let node = Node::prepare(&["--loop-size", "1G", "--tls-certificate", "/nowhere/c.pem", "--tls-key", "/nowhere/k.pem"]);
+    fs::create_dir(node.dir()).unwrap();
+    fs::write(node.dir().join("notes"), "the operator's").unwrap();
+    let (ok, text) = said(&mut node.command());
+    assert!(!ok && text.contains("/nowhere/c.pem"), "{text}");
+    assert_eq!(fs::read_to_string(node.dir().join("notes")).unwrap(), "the operator's");
+}
+
+#[tokio::test]
+async fn it_says_that_it_is_ready_only_when_the_iscsi_service_answers() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let portal = taken.local_addr().unwrap().to_string();
+    let mut node = Node::prepare(&["--loop-size", "1G", "--portal", &portal]);
+    node.spawn();
+    support::wait::until("the iSCSI service to fail", async || node.log().contains("the iSCSI service is down").then_some(())).await;
+    assert!(!node.printed().contains("is ready"), "{}", node.printed());
+    drop(taken);
+    node.ready().await;
+    support::wait::until("the node to say so", async || node.printed().contains("is ready").then_some(())).await;
+}
+
+#[tokio::test]
+async fn check_says_which_address_is_taken_and_not_by_whom_it_is_its_own() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let portal = taken.local_addr().unwrap().to_string();
+    let node = Node::prepare(&["--portal", &portal, "--check"]);
+    let (ok, text) = said(&mut node.command());
+    assert!(!ok && text.contains(&format!("WRONG portal: {portal} is in use")) && text.contains("--portal"), "{text}");
+    let running = Node::start().await;
+    let (ok, text) = said(running.command().arg("--check"));
+    assert!(ok && text.contains("in use by this folder's own node"), "{text}");
 }
 
 #[tokio::test]

@@ -101,7 +101,8 @@ impl Node {
         assert!(self.child.is_none(), "it runs already");
         self.starts += 1;
         let log = File::create(self.dir.path().join(format!("log-{}.txt", self.starts))).unwrap();
-        let child = process::command(self.dir.path()).args(&self.arguments).stdout(Stdio::null()).stderr(log).spawn().unwrap();
+        let out = File::create(self.dir.path().join(format!("out-{}.txt", self.starts))).unwrap();
+        let child = process::command(self.dir.path()).args(&self.arguments).stdout(out).stderr(log).spawn().unwrap();
         self.child = Some(child);
     }
 
@@ -145,6 +146,11 @@ impl Node {
     pub fn log(&self) -> String {
         let read = |n| fs::read_to_string(self.dir.path().join(format!("log-{n}.txt"))).unwrap_or_default();
         (1..=self.starts).map(read).collect()
+    }
+
+    /// What the last start printed to standard output.
+    pub fn printed(&self) -> String {
+        fs::read_to_string(self.dir.path().join(format!("out-{}.txt", self.starts))).unwrap_or_default()
     }
 
     /// SIGKILL: the iSCSI service is left behind.

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use stowage::{
     config::LogConfig,
-    node::{self, Options, name::Layout},
+    node::{self, Options, SMALLEST, name::Layout},
     telemetry,
 };
 use tokio::signal::unix::{SignalKind, signal};
@@ -49,7 +49,7 @@ pub struct Node {
 
 pub async fn node(args: Node) -> Result<bool> {
     if args.check {
-        return Ok(check(&args.dir));
+        return Ok(check(&args));
     }
     if !args.listen.ip().is_loopback() && args.tls_certificate.is_none() {
         line(format_args!("note: {} is reached without TLS: tokens and CHAP secrets can be read on the way", args.listen));
@@ -68,10 +68,15 @@ pub async fn node(args: Node) -> Result<bool> {
     };
     let scheme = if options.tls.is_some() { "https" } else { "http" };
     let running = node::start(options).await.context("the node does not start")?;
-    line(format_args!("Stowage node {} is ready.", env!("CARGO_PKG_VERSION")));
-    line(format_args!("  {:<10} {scheme}://{}/v1", "API", running.address));
-    line(format_args!("  {:<10} {}", "token", token_file.display()));
+    let work = async {
+        running.serving().await;
+        line(format_args!("Stowage node {} is ready.", env!("CARGO_PKG_VERSION")));
+        line(format_args!("  {:<10} {scheme}://{}/v1", "API", running.address));
+        line(format_args!("  {:<10} {}", "token", token_file.display()));
+        std::future::pending::<()>().await;
+    };
     tokio::select! {
+        () = work => {}
         _ = term.recv() => tracing::info!("SIGTERM: stopping"),
         _ = int.recv() => tracing::info!("SIGINT: stopping"),
     }
@@ -79,8 +84,8 @@ pub async fn node(args: Node) -> Result<bool> {
     Ok(true)
 }
 
-fn check(dir: &std::path::Path) -> bool {
-    let findings = node::check::check(dir);
+fn check(args: &Node) -> bool {
+    let findings = node::check::check(&args.dir, args.listen, &args.portals);
     for finding in &findings {
         let word = match (&finding.remedy, finding.needed) {
             (None, _) => "ok   ",
@@ -98,16 +103,45 @@ fn check(dir: &std::path::Path) -> bool {
     findings.iter().all(|f| f.remedy.is_none() || !f.needed)
 }
 
-/// `10G`, `512M`, `2T`, or bytes.
+/// `10G`, `512M`, `2T`. A bare number is refused: who means GiB must not get bytes.
 fn bytes(text: &str) -> Result<u64> {
+    const SHAPE: &str = "a size is a whole number and its unit, M, G or T: 500G";
     let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
     let shift = match unit {
-        "" => 0,
         "M" | "MiB" => 20,
         "G" | "GiB" => 30,
         "T" | "TiB" => 40,
-        _ => bail!("a size is a number and M, G or T"),
+        _ => bail!(SHAPE),
     };
-    let size = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
-    size.with_context(|| "a size is a number and M, G or T".to_owned())
+    let size = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift)).context(SHAPE)?;
+    if size < SMALLEST {
+        bail!("{text} is too small: the file system needs at least {}M, and volumes are whole GiB", SMALLEST >> 20);
+    }
+    Ok(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn a_size_has_a_unit_and_room_for_a_file_system() {
+        for (text, size) in [("128M", 128 << 20), ("5G", 5 << 30), ("5GiB", 5 << 30), ("2T", 2 << 40)] {
+            assert_eq!(bytes(text).unwrap(), size, "{text}");
+        }
+        for (text, why) in [
+            ("5", "its unit"),
+            ("5368709120", "its unit"),
+            ("G", "its unit"),
+            ("", "its unit"),
+            ("1.5G", "its unit"),
+            ("-1G", "its unit"),
+            ("99999999999999999T", "its unit"),
+            ("5M", "too small"),
+            ("0G", "too small"),
+        ] {
+            let said = bytes(text).unwrap_err().to_string();
+            assert!(said.contains(why), "{text}: {said}");
+        }
+    }
 }

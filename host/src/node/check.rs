@@ -1,8 +1,14 @@
 //! `stowage node --check`: what this machine lacks, and how to get it.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    io::ErrorKind,
+    net::{SocketAddr, TcpListener},
+    os::unix::net::UnixStream,
+    path::Path,
+};
 
-use super::command;
+use super::{command, lock::FolderLock};
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +30,7 @@ const PACKAGES: [(&str, &str, &str, bool); 4] = [
 
 /// Looks at the machine. Changes nothing. `tgtadm`, which is in the same package as `tgtd`, is for operators; the node does not
 /// use it.
-pub fn check(dir: &Path) -> Vec<Finding> {
+pub fn check(dir: &Path, listen: SocketAddr, portals: &[SocketAddr]) -> Vec<Finding> {
     let mut findings = vec![root()];
     for (program, package, what, needed) in PACKAGES {
         let found = command::find(program);
@@ -41,6 +47,13 @@ pub fn check(dir: &Path) -> Vec<Finding> {
     findings.push(btrfs());
     findings.push(loop_devices());
     findings.push(folder(dir));
+    // also the iSCSI service that a killed node left: the next start takes it over
+    let ours = FolderLock::is_held(dir) || UnixStream::connect(dir.join("run/tgtd.0")).is_ok();
+    findings.push(address("API address", listen, ours, "choose another with --listen"));
+    for portal in portals {
+        let remedy = "choose another with --portal, or end what has it; the distribution's own service: systemctl disable --now tgt";
+        findings.push(address("portal", *portal, ours, remedy));
+    }
     findings
 }
 
@@ -95,6 +108,16 @@ fn loop_devices() -> Finding {
         remedy: (!there).then(|| "modprobe loop, or give the container /dev/loop-control and /dev/loop*".to_owned()),
         needed: false,
     }
+}
+
+fn address(what: &'static str, address: SocketAddr, ours: bool, choose: &str) -> Finding {
+    let (detail, remedy) = match TcpListener::bind(address) {
+        Ok(_) => (format!("{address} is free"), None),
+        Err(e) if e.kind() == ErrorKind::AddrInUse && ours => (format!("{address} is in use by this folder's own node"), None),
+        Err(e) if e.kind() == ErrorKind::AddrInUse => (format!("{address} is in use"), Some(choose.to_owned())),
+        Err(e) => (format!("{address}: {e}"), Some("use an address of this machine".to_owned())),
+    };
+    Finding { what, detail, remedy, needed: true }
 }
 
 fn folder(dir: &Path) -> Finding {

@@ -56,6 +56,12 @@ pub struct FolderLock {
 }
 
 impl FolderLock {
+    /// Whether a node runs on the folder. Makes nothing.
+    pub fn is_held(folder: &Path) -> bool {
+        let file = OpenOptions::new().write(true).open(folder.join("lock"));
+        file.is_ok_and(|f| flock(&f, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK))
+    }
+
     /// # Errors
     /// `busy` when another node runs on the folder.
     pub fn take(folder: &Path) -> Result<Self> {
@@ -95,7 +101,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let held = FolderLock::take(dir.path()).unwrap();
         assert_eq!(FolderLock::take(dir.path()).unwrap_err().kind, crate::node::refusal::Kind::Busy);
+        assert!(FolderLock::is_held(dir.path()));
         drop(held);
+        assert!(!FolderLock::is_held(dir.path()));
         FolderLock::take(dir.path()).unwrap();
     }
 }

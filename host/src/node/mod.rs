@@ -24,6 +24,7 @@ pub mod check;
 mod command;
 mod disk;
 mod export;
+mod fresh;
 mod http;
 mod lock;
 pub mod name;
@@ -37,6 +38,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use tokio::sync::watch;
 
+pub use disk::SMALLEST;
 pub use start::{Running, start};
 
 use disk::Disk;

@@ -13,6 +13,7 @@ use super::{
     Node, Options, Phase, blocking,
     disk::{Disk, Loop, mounted, unmount},
     export::Exports,
+    fresh::Fresh,
     http::{Acceptor, Token, router, serve},
     lock::{FolderLock, Locks},
     refusal::{Refusal, Result},
@@ -46,13 +47,37 @@ pub async fn start(options: Options) -> Result<Running> {
     if options.portals.is_empty() {
         return Err(Refusal::invalid("at least one portal is needed"));
     }
+    let fresh = Fresh::look(&dir);
     private_folder(&dir)?;
     let lock = FolderLock::take(&dir)?;
+    let first = fresh.is_first_start();
+    match make(&dir, &options).await {
+        Ok(made) => Ok(run(made, &dir, lock)),
+        Err(e) => {
+            // with the lock held: nobody else comes in meanwhile
+            if first {
+                fresh.undo();
+            }
+            Err(e)
+        }
+    }
+}
+
+/// All that can fail.
+struct Made {
+    address: SocketAddr,
+    socket: TcpListener,
+    acceptor: Acceptor,
+    token: Token,
+    mounted: Option<Loop>,
+    node: Node,
+}
+
+async fn make(dir: &Path, options: &Options) -> Result<Made> {
     open_many_files();
     let listen = options.listen;
     let socket = TcpListener::bind(listen).await.map_err(|e| Refusal::io(format_args!("cannot listen on {listen}"), e))?;
     let address = socket.local_addr().map_err(|e| Refusal::io(listen, e))?;
-    let token = Token::open(&options.token_file.clone().unwrap_or_else(|| dir.join("token")))?;
     let acceptor = match &options.tls {
         None => Acceptor::plain(),
         Some((certificate, key)) => Acceptor::tls(certificate, key)?,
@@ -61,13 +86,24 @@ pub async fn start(options: Options) -> Result<Running> {
     let data = dir.join("data");
     let mounted =
         if image.exists() || options.loop_size.is_some() { Some(mounted(image, data.clone(), options.loop_size).await?) } else { None };
-    let node = match build(&dir, &data, mounted.as_ref(), &options).await {
-        Ok(node) => Arc::new(node),
+    let built = async {
+        let node = build(dir, &data, mounted.as_ref(), options).await?;
+        // last: it may lie outside the folder
+        let token = Token::open(&options.token_file.clone().unwrap_or_else(|| dir.join("token")))?;
+        Ok((node, token))
+    };
+    match built.await {
+        Ok((node, token)) => Ok(Made { address, socket, acceptor, token, mounted, node }),
         Err(e) => {
             release(mounted.as_ref()).await;
-            return Err(e);
+            Err(e)
         }
-    };
+    }
+}
+
+fn run(made: Made, dir: &Path, lock: FolderLock) -> Running {
+    let Made { address, socket, acceptor, token, mounted, node } = made;
+    let node = Arc::new(node);
     let (closing, background) = (CancellationToken::new(), CancellationToken::new());
     let mut loops = JoinSet::new();
     {
@@ -78,8 +114,8 @@ pub async fn start(options: Options) -> Result<Running> {
     loops.spawn(until(background.clone(), forget(Arc::clone(&node))));
     let mut listener = JoinSet::new();
     listener.spawn(serve(socket, acceptor, router(Arc::clone(&node), token), closing.clone()));
-    tracing::info!(%address, portals = ?node.portals, dir = %dir.display(), id = node.records.node_id, "the node is up");
-    Ok(Running { address, node, closing, background, listener, loops, mounted, _lock: lock })
+    tracing::info!(%address, portals = ?node.portals, dir = %dir.display(), id = node.records.node_id, "the API is open; the iSCSI service is being started");
+    Running { address, node, closing, background, listener, loops, mounted, _lock: lock }
 }
 
 async fn build(dir: &Path, data: &Path, mounted: Option<&Loop>, options: &Options) -> Result<Node> {
@@ -170,6 +206,12 @@ async fn forget(node: Arc<Node>) {
 }
 
 impl Running {
+    /// Returns when the iSCSI service has been up and was given all exports.
+    pub async fn serving(&self) {
+        // the sender lives as long as the node
+        let _ = self.node.phase.subscribe().wait_for(|phase| *phase != Phase::Starting).await;
+    }
+
     /// Ends in order.
     pub async fn stop(mut self) {
         self.node.phase.send_replace(Phase::Stopping);

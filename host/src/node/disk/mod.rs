@@ -20,7 +20,7 @@ use std::{
 
 pub use capacity::Capacity;
 pub use copy::From;
-pub use mount::{Loop, mounted, unmount};
+pub use mount::{Loop, SMALLEST, is_mount_point, mounted, unmount};
 
 use super::{
     name::{ImportName, ObjectId},

@@ -86,7 +86,10 @@ async fn make(image: &Path, size: Option<u64>) -> Result<()> {
 }
 
 /// A mount point has another device than the folder it is in.
-fn is_mount_point(path: &Path) -> Result<bool> {
+///
+/// # Errors
+/// When it cannot be looked at.
+pub fn is_mount_point(path: &Path) -> Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let device = |p: &Path| fs::metadata(p).map(|m| m.dev()).map_err(|e| Refusal::io(p.display(), e));
     Ok(device(path)? != device(path.parent().unwrap_or(path))?)
