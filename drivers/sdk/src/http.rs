@@ -53,14 +53,14 @@ impl<'c> Http<'c> {
         self
     }
 
-    /// Tells the array whose call this is: `stowage-operation-id`, `-generation`, `-request-id` and `-verb`. For arrays that
+    /// Tells the array whose call this is: `stowage-operation`, `-generation`, `-request-id` and `-verb`. For arrays that
     /// refuse a generation lower than one they have seen, as `stowage node` does.
     #[must_use]
     pub fn identified(self) -> Self {
         let call = &self.cx.call;
         let (operation, generation, request, verb) =
             (call.operation_id.clone(), call.generation.to_string(), call.request_id.clone(), self.cx.verb);
-        self.header("stowage-operation-id", operation)
+        self.header("stowage-operation", operation)
             .header("stowage-generation", generation)
             .header("stowage-request-id", request)
             .header("stowage-verb", verb)

@@ -207,9 +207,8 @@ impl DriverError {
             ErrorKind::Exhausted => "The storage back end has no room left.",
             ErrorKind::Unsupported | ErrorKind::NotImplemented => "The storage back end cannot do this.",
             ErrorKind::DataLossRisk => "Going on would lose data.",
-            ErrorKind::Transient | ErrorKind::Deadline | ErrorKind::Saturated | ErrorKind::LeaseLost => {
-                "The storage back end did not answer in time."
-            }
+            ErrorKind::Transient => "The storage back end could not be reached, or is not ready.",
+            ErrorKind::Deadline | ErrorKind::Saturated | ErrorKind::LeaseLost => "The storage back end did not answer in time.",
             ErrorKind::Auth | ErrorKind::Quarantined | ErrorKind::NotLoaded => "The storage back end is out of service.",
             ErrorKind::Internal | ErrorKind::Trap | ErrorKind::StackOverflow | ErrorKind::MemoryLimit | ErrorKind::WrongAnswer => {
                 "The storage back end failed."

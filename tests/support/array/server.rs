@@ -201,7 +201,7 @@ async fn one_object(
         kind,
         id,
         verb,
-        operation_id: header(&headers, "stowage-operation-id").into(),
+        operation_id: header(&headers, "stowage-operation").into(),
         generation: header(&headers, "stowage-generation").parse().unwrap_or_default(),
         request_id: header(&headers, "stowage-request-id").into(),
         status: response.status().as_u16(),

@@ -16,6 +16,7 @@ use url::Url;
 
 use super::secrets::Secrets;
 use crate::{
+    error::chain,
     jobs::Lease,
     wasm::egress::{self, AllowList, CheckedResolver, Lookup, SystemLookup},
 };
@@ -253,11 +254,16 @@ impl HttpClient {
         headers: HeaderMap,
         body: Option<Bytes>,
     ) -> Result<reqwest::Response, HttpError> {
+        let peer = url.authority().rsplit('@').next().unwrap_or_default().to_owned();
         let mut builder = client.request(method, url).headers(headers);
         if let Some(body) = body {
             builder = builder.body(body);
         }
-        builder.send().await.map_err(error_of)
+        builder.send().await.map_err(|e| match error_of(e) {
+            // the one thing an operator needs to know of a connection that was refused
+            HttpError::Unreachable(why) => HttpError::Unreachable(format!("{peer}: {why}")),
+            other => other,
+        })
     }
 
     fn headers(&self, request: &Request) -> Result<HeaderMap, HttpError> {
@@ -410,17 +416,6 @@ fn error_of(error: reqwest::Error) -> HttpError {
         return if is_tls(&error) { HttpError::Tls(text) } else { HttpError::Unreachable(text) };
     }
     if error.is_timeout() { HttpError::Timeout } else { HttpError::Interrupted(text) }
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(e) = next {
-        text.push_str(": ");
-        text.push_str(&e.to_string());
-        next = e.source();
-    }
-    text
 }
 
 /// The TLS layer reports what it does not accept as invalid data, wrapped in further IO errors.

@@ -321,7 +321,10 @@ async fn what_was_certainly_not_sent_is_told_apart_from_what_may_have_been_done(
     let client = client(&[addr.to_string()]);
     assert!(matches!(get(&client, format!("http://{addr}/")).await, Err(HttpError::Interrupted(_))));
     breaks.await.unwrap();
-    assert!(matches!(get(&client, format!("http://{addr}/")).await, Err(HttpError::Unreachable(_))), "nobody listens any more");
+    // nobody listens any more
+    let Err(HttpError::Unreachable(why)) = get(&client, format!("http://{addr}/")).await else { panic!("it was reached") };
+    assert!(why.starts_with(&addr.to_string()) && why.contains("refused"), "{why}");
+    assert_eq!(why.matches("refused").count(), 1, "told once: {why}");
 }
 
 #[tokio::test]
