@@ -149,6 +149,7 @@ async fn a_repeated_put_with_the_same_connector_joins_and_another_connector_is_r
         async move { connect(&member, &id, "c1").await }
     });
     assert_eq!(connect(&member, &id, "c2").await.status, 409);
+    site.until("both to wait for the one job", || async { site.app().jobs.callers_waiting() == 2 }).await;
     site.array.release("connect");
     let (first, second) = (first.await.unwrap().expect(200), second.await.unwrap().expect(200));
     assert_eq!(first, second);

@@ -1,12 +1,11 @@
 //! Connects and disconnects of one host on one back end take turns where targets are shared; and a connection that moves
 //! leaves nothing behind.
 
-use std::time::Duration;
-
 use serde_json::json;
 use stowage::{
     api::route::Api,
     driver::{ErrorKind, capability::SharedTargets},
+    store::sql::jobs::JobFilter,
 };
 use support::{Client, Persona, TestApp, both_databases, db::Db};
 use tokio::task::JoinHandle;
@@ -37,9 +36,11 @@ fn connecting(client: &Client, attachment: &str, host: &str) -> JoinHandle<suppo
     tokio::spawn(async move { connect(&client, &attachment, &host).await })
 }
 
-/// Long enough for a call that should not come to come.
-async fn a_moment() {
-    tokio::time::sleep(Duration::from_millis(300)).await;
+/// Waits until so many jobs of a kind were turned away at least once, and have come again.
+async fn turned_away(site: &Site, kind: &str, jobs: usize) {
+    let filter = JobFilter { kind: Some(kind.to_owned()), ..JobFilter::default() };
+    let again = || async { site.app().jobs.list(&filter, None, 100).await.unwrap().iter().filter(|j| j.attempts > 1).count() };
+    site.until("the others to be turned away", || async { again().await == jobs }).await;
 }
 
 both_databases! {
@@ -56,7 +57,7 @@ both_databases! {
         let running: Vec<_> = waiting.iter().map(|id| connecting(&member, id, "c1")).collect();
         let other = connecting(&member, &elsewhere, "c2");
         site.until("one of each host to be called", || async { site.array.count("connect") == 2 }).await;
-        a_moment().await;
+        turned_away(&site, "attachment.connect", 2).await;
         assert_eq!(site.array.ends("connect").iter().filter(|end| end.starts_with("c1 ")).count(), 1);
         site.array.release("connect");
         for answer in running.into_iter().chain([other]) {
@@ -77,7 +78,7 @@ both_databases! {
             let (member, attached) = (member.clone(), attached.clone());
             async move { detach(&member, &attached).await }
         });
-        a_moment().await;
+        turned_away(&site, "attachment.disconnect", 1).await;
         assert_eq!(site.array.count("disconnect"), 0);
         site.array.release("connect");
         running.await.unwrap().expect(200);
@@ -132,7 +133,7 @@ both_databases! {
         let first = connecting(&member, &one, "c1");
         site.until("the first to be called", || async { site.array.count("connect") == 1 }).await;
         let other = connecting(&member_of_second, &two, "c1");
-        a_moment().await;
+        turned_away(&site, "attachment.connect", 1).await;
         assert_eq!(site.array.count("connect"), 1);
         site.array.release("connect");
         first.await.unwrap().expect(200);
@@ -169,6 +170,46 @@ both_databases! {
         assert!(site.array.hosts_of(&volume).is_empty());
         assert_eq!(site.status(&volume).await.0, "reserved");
     }
+}
+
+#[tokio::test]
+async fn an_export_that_a_failed_connect_left_goes_before_another_connector_is_connected() {
+    let db = Db::sqlite().await;
+    let (site, _) = site(&db, SharedTargets::Yes).await;
+    let member = site.member().await;
+    let volume = site.volume().await;
+    let id = reserve(&member, &volume, None).await;
+    // connected, the answer lost as often as it is tried; and the way back fails as well
+    for _ in 0..3 {
+        site.array.fault("connect", Fault::LoseAnswer(ErrorKind::Transient));
+    }
+    site.array.fault("disconnect", Fault::Refuse(ErrorKind::Internal));
+    assert_eq!(connect(&member, &id, "c1").await.status, 500);
+    assert_eq!(site.array.hosts_of(&volume), ["c1"], "the export is left");
+    connect(&member, &id, "c2").await.expect(200);
+    assert_eq!(site.array.hosts_of(&volume), ["c2"]);
+    detach(&member, &id).await.expect(200);
+    assert!(site.array.hosts_of(&volume).is_empty());
+}
+
+#[tokio::test]
+async fn an_export_that_still_cannot_be_taken_back_is_no_reason_not_to_connect_and_goes_with_the_attachment() {
+    let db = Db::sqlite().await;
+    let (site, _) = site(&db, SharedTargets::Yes).await;
+    let member = site.member().await;
+    let volume = site.volume().await;
+    let id = reserve(&member, &volume, None).await;
+    for _ in 0..3 {
+        site.array.fault("connect", Fault::LoseAnswer(ErrorKind::Transient));
+    }
+    for _ in 0..2 {
+        site.array.fault("disconnect", Fault::Refuse(ErrorKind::Internal));
+    }
+    assert_eq!(connect(&member, &id, "c1").await.status, 500);
+    connect(&member, &id, "c2").await.expect(200);
+    assert_eq!(site.array.hosts_of(&volume), ["c1", "c2"]);
+    detach(&member, &id).await.expect(200);
+    assert!(site.array.hosts_of(&volume).is_empty());
 }
 
 /// The attachment's connector on host `c1` becomes one with this initiator.

@@ -1,18 +1,16 @@
 //! What the outbox tells: each state change, in order per volume, and nothing that did not happen.
 
-use std::{
-    fmt,
-    sync::{Mutex, Once},
-};
+use std::{fmt, sync::Mutex};
 
 use serde_json::{Value, json};
 use stowage::driver::ErrorKind;
 use support::wait;
 use tracing::field::{Field, Visit};
-use tracing_subscriber::{Layer, filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
+use tracing_subscriber::Layer;
 
 use crate::{
     array::Fault,
+    listening,
     site::{Site, attach, connect, create, detach, reserve},
     snapshots::snapshot,
     volume_actions::act,
@@ -22,7 +20,7 @@ use crate::{
 static TOLD: Mutex<Vec<(String, String, Value)>> = Mutex::new(Vec::new());
 
 /// Listens where the log sink writes.
-struct Recorder;
+pub struct Recorder;
 
 #[derive(Default)]
 struct Fields {
@@ -52,11 +50,7 @@ impl<S: tracing::Subscriber> Layer<S> for Recorder {
 }
 
 async fn start() -> Site {
-    static LISTENING: Once = Once::new();
-    LISTENING.call_once(|| {
-        let events = filter_fn(|m| m.target() == "stowage::event");
-        tracing_subscriber::registry().with(Recorder.with_filter(events)).init();
-    });
+    listening::listen();
     Site::start().await
 }
 
@@ -155,8 +149,9 @@ async fn what_is_done_to_a_volume_where_it_lies_is_told() {
         "volume.revert.end",
         "volume.retype.start",
         "volume.retype",
+        "volume.retype.end",
     ];
-    assert_eq!(until_told(&volume, "volume.retype").await, expected);
+    assert_eq!(until_told(&volume, "volume.retype.end").await, expected);
     assert_eq!(
         (payload(&volume, "volume.resize.start")["size"].clone(), payload(&volume, "volume.resize.end")["size"].clone()),
         (json!(1), json!(2))
@@ -176,4 +171,66 @@ async fn what_was_refused_is_not_told() {
     member.delete(&format!("/volumes/{volume}")).await.expect(202);
     let expected = ["volume.create.start", "volume.create.end", "volume.attach.start", "volume.delete.start", "volume.delete.end"];
     assert_eq!(until_told(&volume, "volume.delete.end").await, expected, "a begun attach, no end of it, no detach of a reservation");
+}
+
+/// Everything told of a resource about one verb, once its end was.
+async fn until_ended(resource: &str, verb: &str) -> Vec<String> {
+    let ends = [format!("{verb}.end"), format!("{verb}.error")];
+    wait::until(&format!("the end of {verb} to be told"), || async { told(resource).iter().any(|k| ends.contains(k)).then_some(()) }).await;
+    told(resource).into_iter().filter(|k| k.starts_with(&format!("{verb}."))).collect()
+}
+
+#[tokio::test]
+async fn every_verb_that_fails_tells_its_start_and_one_error_and_no_end() {
+    let site = start().await;
+    let member = site.member().await.at("3.40");
+    let twin = json!({ "volume_type": { "name": "gold", "extra_specs": { "vendor:tier": "gold" } } });
+    site.operator().await.post("/types", twin).await.expect(200);
+    let volume = site.volume().await;
+    let refuse = |verb| site.array.fault(verb, Fault::Refuse(ErrorKind::Unsupported));
+    let error = |verb: &str| vec![format!("{verb}.start"), format!("{verb}.error")];
+
+    refuse("retype");
+    act(&member, &volume, "os-retype", json!({ "new_type": "gold" })).await.expect(202);
+    assert_eq!(until_ended(&volume, "volume.retype").await, error("volume.retype"));
+    member.volume_until(&volume, "available").await;
+
+    refuse("snapshot");
+    let body = json!({ "snapshot": { "volume_id": volume } });
+    let failed = member.post("/snapshots", body).await.expect(202)["snapshot"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(until_ended(&failed, "snapshot.create").await, error("snapshot.create"));
+    member.delete(&format!("/snapshots/{failed}")).await.expect(202);
+    member.until_gone(&format!("/snapshots/{failed}")).await;
+
+    let latest = snapshot(&member, &volume).await;
+    refuse("revert");
+    act(&member, &volume, "revert", json!({ "snapshot_id": latest })).await.expect(202);
+    assert_eq!(until_ended(&volume, "volume.revert").await, error("volume.revert"));
+    member.volume_until(&volume, "available").await;
+
+    refuse("delete-snapshot");
+    member.delete(&format!("/snapshots/{latest}")).await.expect(202);
+    assert_eq!(until_ended(&latest, "snapshot.delete").await, error("snapshot.delete"));
+
+    refuse("extend");
+    act(&member, &volume, "os-extend", json!({ "new_size": 2 })).await.expect(202);
+    assert_eq!(until_ended(&volume, "volume.resize").await, error("volume.resize"));
+
+    let other = site.volume().await;
+    refuse("delete");
+    member.delete(&format!("/volumes/{other}")).await.expect(202);
+    assert_eq!(until_ended(&other, "volume.delete").await, error("volume.delete"));
+}
+
+#[tokio::test]
+async fn a_create_that_a_forced_delete_overtakes_has_an_end_of_its_own() {
+    let site = start().await;
+    let (member, operator) = (site.member().await, site.operator().await);
+    site.array.hold("create");
+    let volume = create(&member, json!({})).await;
+    site.until("the create to begin", || async { site.array.count("create") == 1 }).await;
+    act(&operator, &volume, "os-force_delete", json!({})).await.expect(202);
+    site.array.release("create");
+    let expected = ["volume.create.start", "volume.delete.start", "volume.create.error", "volume.delete.end"];
+    assert_eq!(until_told(&volume, "volume.delete.end").await, expected);
 }

@@ -161,3 +161,49 @@ async fn the_type_that_a_volume_shall_get_cannot_go_meanwhile() {
     site.array.release("retype");
     until_type(&member, &id, "gold").await;
 }
+
+/// The one message about a volume, once it is there.
+async fn message(client: &Client, volume: &str) -> String {
+    let told = client.at("3.5").until(&format!("/messages?resource_uuid={volume}"), |a| a.body()["messages"][0].is_object()).await.body();
+    told["messages"][0]["user_message"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_retype_of_which_nothing_is_known_is_repeated_and_then_undone() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    make_type(&site, "gold", json!({ "vendor:tier": "gold" })).await;
+    let id = site.volume().await;
+    // once: the repeat finds it done
+    site.array.fault("retype", Fault::LoseAnswer(ErrorKind::Transient));
+    retype(&member, &id, "gold").await.expect(202);
+    until_type(&member, &id, "gold").await;
+    // for good: it is put back
+    for _ in 0..3 {
+        site.array.fault("retype", Fault::LoseAnswer(ErrorKind::Transient));
+    }
+    retype(&member, &id, "__DEFAULT__").await.expect(202);
+    let told = message(&member, &id).await;
+    assert_eq!(until_type(&member, &id, "gold").await["status"], "available");
+    assert_eq!(site.array.spec(&id, "vendor:tier").as_deref(), Some("gold"), "the array has the old type again");
+    assert!(!told.contains("may have given"), "{told}");
+    quota_is_true(&site).await;
+}
+
+#[tokio::test]
+async fn a_retype_that_cannot_be_undone_either_says_so() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    make_type(&site, "gold", json!({ "vendor:tier": "gold" })).await;
+    let id = site.volume().await;
+    for _ in 0..3 {
+        site.array.fault("retype", Fault::LoseAnswer(ErrorKind::Transient));
+    }
+    site.array.fault("retype", Fault::Refuse(ErrorKind::Transient));
+    retype(&member, &id, "gold").await.expect(202);
+    let told = message(&member, &id).await;
+    assert!(told.contains("may have given it properties of the new type"), "{told}");
+    assert_eq!(until_type(&member, &id, "__DEFAULT__").await["status"], "available");
+    assert_eq!(site.array.spec(&id, "vendor:tier").as_deref(), Some("gold"));
+    quota_is_true(&site).await;
+}

@@ -209,7 +209,7 @@ both_databases! {
         assert_eq!(counted(&db.store).await, figures(&retyping));
         let mut tx = db.store.begin().await.unwrap();
         assert!(!tx.volume_type_remove("u").await.unwrap(), "it is wanted");
-        assert!(tx.volume_end_retype("v", "u", Some((&ProviderUpdate::default(), true)), 5).await.unwrap());
+        assert!(tx.volume_end_retype("v", "u", Some(true), &ProviderUpdate::default(), 5).await.unwrap());
         let row = tx.volume("v").await.unwrap().unwrap();
         assert_eq!((row.volume_type_id.as_str(), row.multiattach, row.status.as_str(), row.retype_to), ("u", true, "available", None));
         tx.commit().await.unwrap();

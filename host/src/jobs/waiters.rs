@@ -65,6 +65,10 @@ impl Waiters {
     fn len(&self) -> usize {
         self.lock().len()
     }
+
+    fn callers(&self) -> usize {
+        self.lock().values().map(broadcast::Sender::receiver_count).sum()
+    }
 }
 
 struct Subscription {
@@ -99,6 +103,11 @@ impl Drop for Subscription {
 }
 
 impl Jobs {
+    /// Callers of this process that wait for the end of a job.
+    pub fn callers_waiting(&self) -> usize {
+        self.inner.waiters.callers()
+    }
+
     /// Waits until the job has ended, wherever it runs, for at most `deadline`.
     ///
     /// # Errors

@@ -1,14 +1,15 @@
 //! `attachment.connect`: the driver exports the volume to the connector; the caller waits for what it says.
 //!
 //! Repeats find what an earlier run exported. On failure the export is removed again (unless another attachment of the
-//! volume on the same host lives on it) and the attachment is what it was; so it is when the job grows too old. One that was
+//! volume on the same host lives on it) and the attachment is what it was; so it is when the job grows too old. An export that
+//! could not be removed is remembered, and removed before the next connect, or with the attachment. One that was
 //! connected elsewhere, or by another initiator, loses that connection first; if the new one then fails it is a reservation.
 //! An attachment that is deleted meanwhile belongs to the disconnect that comes next; this job then only ends. One that an
 //! older action made for this connection alone goes when it fails.
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::{
     DisconnectAsk, block_support as support, connect_turn, connection_view::connection_info, patience, snapshot_support::lost_a_run,
@@ -42,7 +43,7 @@ pub struct AttachmentConnect;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Ask {
     /// As the client sent it.
-    pub connector: serde_json::Map<String, serde_json::Value>,
+    pub connector: Map<String, Value>,
     pub mode: String,
     /// `create`, `update` or `initialize`: which sentence a failure gets.
     pub verb: String,
@@ -70,8 +71,8 @@ impl Task for AttachmentConnect {
             let Some((mut attachment, volume)) = mine(cx).await? else { return gone(cx).await };
             let volume = align(cx, volume).await?;
             let connector = parse(&ask.connector);
-            let hosts = connected_to(&attachment).map(|earlier| earlier.host);
-            let hosts = hosts.iter().map(String::as_str).chain([connector.host.as_str()]);
+            let ends: Vec<Connector> = connected_to(&attachment).into_iter().chain(leftovers(&attachment)).collect();
+            let hosts = ends.iter().map(|end| end.host.as_str()).chain([connector.host.as_str()]);
             let Some(_turn) = connect_turn::take(cx, &volume, hosts).await? else { return Ok(connect_turn::later(json!(ask))) };
             match connect(cx, &mut attachment, &volume, &connector, &ask).await? {
                 Ok(connection) => connected(cx, &attachment, &volume, &connector, &ask, &connection).await,
@@ -129,6 +130,9 @@ async fn connect(
         Err(e) => return Ok(Err(e)),
     };
     let told = support::driver_volume(cx, volume).await?;
+    if let Err(e) = take_back_leftovers(cx, &backend, &told, attachment, connector).await? {
+        return Ok(Err(e));
+    }
     if let Some(earlier) = connected_to(attachment).filter(|earlier| !same_end(earlier, connector)) {
         // while others of the host live on the connection, it is theirs: connections of one host are one
         if last_on_host(cx, attachment, &earlier.host).await?
@@ -145,6 +149,50 @@ async fn connect(
         driver.connect(&call, &told, &attachment.id, access_mode(&ask.mode), connector).await
     };
     Ok(answer.await)
+}
+
+/// Removes what failed connects left exported to others than `connector`. What cannot be removed is kept in mind.
+///
+/// # Errors
+/// Only that the lease is lost: that an old export stays is no reason not to connect.
+async fn take_back_leftovers(
+    cx: &JobContext,
+    backend: &Backend,
+    told: &types::Volume,
+    attachment: &mut AttachmentRow,
+    connector: &Connector,
+) -> Result<DriverResult<()>, TaskError> {
+    let Some(Ok(left)) = attachment.leftovers.as_deref().map(serde_json::from_str::<Vec<Map<String, Value>>>) else { return Ok(Ok(())) };
+    let current = connected_to(attachment);
+    let mut kept = Vec::new();
+    for map in left {
+        let end = parse(&map);
+        // the same end is about to be connected, or is connected and goes when that does
+        let in_use = same_end(&end, connector) || current.as_ref().is_some_and(|c| same_end(&end, c));
+        if in_use || !last_on_host(cx, attachment, &end.host).await? {
+            continue;
+        }
+        match self::end(cx, backend, told, end).await {
+            Ok(()) => {}
+            Err(e) if e.kind == ErrorKind::LeaseLost => return Ok(Err(e)),
+            Err(e) => {
+                tracing::warn!(attachment_id = %attachment.id, error = %e, "the export of an earlier, failed connect could not be taken back yet");
+                kept.push(map);
+            }
+        }
+    }
+    let kept = (!kept.is_empty()).then(|| json!(kept).to_string());
+    let mut tx = cx.app.store.begin().await?;
+    tx.attachment_leftovers(&attachment.id, &cx.job.id, kept.as_deref()).await?;
+    cx.commit_step(tx).await?;
+    attachment.leftovers = kept;
+    Ok(Ok(()))
+}
+
+/// To whom failed connects may have left an export.
+pub(super) fn leftovers(attachment: &AttachmentRow) -> Vec<Connector> {
+    let left = attachment.leftovers.as_deref().and_then(|text| serde_json::from_str::<Vec<Map<String, Value>>>(text).ok());
+    left.unwrap_or_default().iter().map(parse).collect()
 }
 
 /// A change of `shared_targets` to the safer value is in force before anybody is connected, or let go, by the driver that

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
-    attachment_connect::{align, end, end_all, last_on_host, same_end},
+    attachment_connect::{align, end, end_all, last_on_host, leftovers, same_end},
     block_support as support, connect_turn, patience,
 };
 use crate::{
@@ -104,7 +104,7 @@ fn connectors(attachment: &AttachmentRow, ask: &Ask) -> Vec<Connector> {
     let texts = [attachment.connector.as_deref(), attachment.work_connector.as_deref()];
     let maps = texts.into_iter().flatten().filter_map(|t| serde_json::from_str(t).ok());
     let mut found: Vec<Connector> = Vec::new();
-    for connector in maps.chain(ask.connector.clone()).map(|map| parse(&map)) {
+    for connector in maps.chain(ask.connector.clone()).map(|map| parse(&map)).chain(leftovers(attachment)) {
         if !found.iter().any(|f| same_end(f, &connector)) {
             found.push(connector);
         }

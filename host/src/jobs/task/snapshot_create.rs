@@ -16,7 +16,7 @@ use crate::{
     driver::{DriverResult, types::SnapshotUpdate},
     jobs::{JobContext, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
-    service::snapshot::destroy::event,
+    service::snapshot::destroy::event_now,
     store::sql::snapshots::SnapshotRow,
 };
 
@@ -70,10 +70,8 @@ async fn create(cx: &JobContext, snapshot: &SnapshotRow) -> Result<DriverResult<
 
 async fn made(cx: &JobContext, snapshot: &SnapshotRow, update: SnapshotUpdate) -> Result<Outcome, TaskError> {
     let mut tx = cx.app.store.begin().await?;
-    if tx.snapshot_made(&snapshot.id, update.provider_id.as_deref(), update.provider_data.as_deref(), clock::now()).await?
-        && let Some(row) = tx.snapshot(&snapshot.id).await?
-    {
-        event(&mut tx, "snapshot.create.end", &row, &cx.job.request_id).await?;
+    if tx.snapshot_made(&snapshot.id, update.provider_id.as_deref(), update.provider_data.as_deref(), clock::now()).await? {
+        event_now(&mut tx, "snapshot.create.end", &snapshot.id, &cx.job.request_id).await?;
     }
     tx.settle_claim(&snapshot.id).await?;
     settled(cx, tx).await
@@ -84,8 +82,8 @@ async fn failed(cx: &JobContext, snapshot: &SnapshotRow, uncertain: bool, detail
     let mut tx = cx.app.store.begin().await?;
     if tx.snapshot_failed(&snapshot.id, uncertain, clock::now()).await? {
         tell(&mut tx, cx, snapshot, Action::SnapshotCreate, detail, why).await?;
-        event(&mut tx, "snapshot.create.error", snapshot, &cx.job.request_id).await?;
     }
+    event_now(&mut tx, "snapshot.create.error", &snapshot.id, &cx.job.request_id).await?;
     if uncertain {
         tx.settle_claim(&snapshot.id).await?;
     } else {
@@ -98,5 +96,6 @@ async fn failed(cx: &JobContext, snapshot: &SnapshotRow, uncertain: bool, detail
 async fn dropped(cx: &JobContext) -> Result<Outcome, TaskError> {
     let mut tx = cx.app.store.begin().await?;
     tx.settle_claim(&cx.job.resource_id).await?;
+    event_now(&mut tx, "snapshot.create.error", &cx.job.resource_id, &cx.job.request_id).await?;
     settled(cx, tx).await
 }

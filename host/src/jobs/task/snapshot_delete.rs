@@ -35,6 +35,9 @@ struct Ask {
     tried: Tried,
 }
 
+/// The event of a delete that did not delete.
+const ERROR: &str = "snapshot.delete.error";
+
 impl Task for SnapshotDelete {
     fn kind(&self) -> &'static str {
         "snapshot.delete"
@@ -42,7 +45,7 @@ impl Task for SnapshotDelete {
 
     fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            let Some(snapshot) = deleting(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
+            let Some(snapshot) = deleting(cx).await? else { return not_ours(cx).await };
             let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
             match delete(cx, &snapshot).await? {
                 Ok(()) => remove(cx, &snapshot).await,
@@ -67,10 +70,17 @@ impl Task for SnapshotDelete {
 
     fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            let Some(snapshot) = deleting(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
+            let Some(snapshot) = deleting(cx).await? else { return not_ours(cx).await };
             end(cx, &snapshot, SnapshotStatus::ErrorDeleting, Detail::TookTooLong, "Delete the snapshot again.").await
         })
     }
+}
+
+/// The snapshot is gone, or an operator gave it another status: then its delete has come to nothing.
+async fn not_ours(cx: &JobContext) -> Result<Outcome, TaskError> {
+    let mut tx = cx.app.store.begin().await?;
+    destroy::event_now(&mut tx, ERROR, &cx.job.resource_id, &cx.job.request_id).await?;
+    settled(cx, tx).await
 }
 
 /// The snapshot, if this job still has something to do.
@@ -100,7 +110,7 @@ async fn end(cx: &JobContext, snapshot: &SnapshotRow, status: SnapshotStatus, de
     let mut tx = cx.app.store.begin().await?;
     if tx.snapshot_status(&snapshot.id, &[SnapshotStatus::Deleting], status, clock::now()).await? {
         tell(&mut tx, cx, snapshot, Action::SnapshotDelete, detail, why).await?;
-        destroy::event(&mut tx, "snapshot.delete.error", snapshot, &cx.job.request_id).await?;
     }
+    destroy::event_now(&mut tx, ERROR, &snapshot.id, &cx.job.request_id).await?;
     settled(cx, tx).await
 }

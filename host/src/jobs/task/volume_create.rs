@@ -24,7 +24,10 @@ use crate::{
     jobs::{JobContext, JobFault, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
     scheduler::{self, BackendKind, Hints, NoValidBackend, Operation, Options, PlacementRequest, capacity::Ratio},
-    service::volume::{destroy::event, follow},
+    service::volume::{
+        destroy::{event, event_now},
+        follow,
+    },
     store::{
         Tx,
         sql::volumes::{CreatedVolume, VolumeRow},
@@ -324,11 +327,9 @@ async fn succeed(cx: &JobContext, volume: &VolumeRow, backend: &str, update: Vol
     let row = tx.backend_kept(backend).await?.ok_or_else(|| TaskError::Other(format!("{backend} has no row")))?;
     let made = CreatedVolume { provider_id: update.provider_id, provider_data: update.provider_data, identity: follow::identity(&row) };
     // false: it is being deleted by force; the delete finds the object by our id
-    if tx.volume_created(&volume.id, &made, clock::now()).await?
-        && let Some(row) = tx.volume(&volume.id).await?
-    {
-        event(&mut tx, "volume.create.end", &row, &cx.job.request_id).await?;
-    }
+    let whole = tx.volume_created(&volume.id, &made, clock::now()).await?;
+    tx.volume_copied(&volume.id).await?;
+    event_now(&mut tx, if whole { "volume.create.end" } else { "volume.create.error" }, &volume.id, &cx.job.request_id).await?;
     tx.settle_claim(&volume.id).await?;
     done(cx, tx).await
 }
@@ -348,9 +349,12 @@ async fn fail(
     } else {
         tx.release_claim(&volume.id).await?;
     }
+    tx.volume_copied(&volume.id).await?;
     if tx.volume_create_failed(&volume.id, false, clock::now()).await? {
         support::tell(&mut tx, cx, volume, action, detail, why).await?;
         event(&mut tx, "volume.create.error", volume, &cx.job.request_id).await?;
+    } else {
+        event_now(&mut tx, "volume.create.error", &volume.id, &cx.job.request_id).await?;
     }
     cx.settle(tx, Err(JobFault { kind: Kind::Internal, message: why.to_owned() })).await?;
     Ok(Outcome::Settled)
@@ -360,6 +364,8 @@ async fn fail(
 async fn dropped(cx: &JobContext) -> Result<Outcome, TaskError> {
     let mut tx = cx.app.store.begin().await?;
     tx.settle_claim(&cx.job.resource_id).await?;
+    tx.volume_copied(&cx.job.resource_id).await?;
+    event_now(&mut tx, "volume.create.error", &cx.job.resource_id, &cx.job.request_id).await?;
     done(cx, tx).await
 }
 

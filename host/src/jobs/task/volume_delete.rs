@@ -31,6 +31,9 @@ struct Ask {
     failures: u32,
 }
 
+/// The event of a delete that did not delete.
+const ERROR: &str = "volume.delete.error";
+
 const DELETING: &[VolumeStatus] = &[VolumeStatus::Deleting];
 
 impl Task for VolumeDelete {
@@ -40,7 +43,7 @@ impl Task for VolumeDelete {
 
     fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            let Some(volume) = deleting(cx).await? else { return done(cx, cx.app.store.begin().await?).await };
+            let Some(volume) = deleting(cx).await? else { return not_ours(cx).await };
             let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
             if let Some(backend) = volume.backend()
                 && let Some(later) = cx.change_lane(backend, &cx.job.payload).await
@@ -74,7 +77,7 @@ impl Task for VolumeDelete {
 
     fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            let Some(volume) = deleting(cx).await? else { return done(cx, cx.app.store.begin().await?).await };
+            let Some(volume) = deleting(cx).await? else { return not_ours(cx).await };
             end(cx, &volume, VolumeStatus::ErrorDeleting, Detail::TookTooLong, "Delete the volume again.").await
         })
     }
@@ -96,10 +99,20 @@ async fn delete(cx: &JobContext, volume: &VolumeRow) -> Result<DriverResult<()>,
 
 async fn remove(cx: &JobContext, volume: &VolumeRow) -> Result<Outcome, TaskError> {
     let mut tx = cx.app.store.begin().await?;
-    destroy::remove(&mut tx, volume, DELETING, &cx.job.request_id).await.map_err(|e| match e {
+    let gone = destroy::remove(&mut tx, volume, DELETING, &cx.job.request_id).await.map_err(|e| match e {
         QuotaError::Store(e) => TaskError::from(e),
         other => TaskError::Other(other.to_string()),
     })?;
+    if !gone {
+        destroy::event_now(&mut tx, ERROR, &volume.id, &cx.job.request_id).await?;
+    }
+    done(cx, tx).await
+}
+
+/// The volume is gone, or an operator gave it another status: then its delete has come to nothing.
+async fn not_ours(cx: &JobContext) -> Result<Outcome, TaskError> {
+    let mut tx = cx.app.store.begin().await?;
+    destroy::event_now(&mut tx, ERROR, &cx.job.resource_id, &cx.job.request_id).await?;
     done(cx, tx).await
 }
 
@@ -108,6 +121,7 @@ async fn end(cx: &JobContext, volume: &VolumeRow, status: VolumeStatus, detail: 
     if tx.volume_status(&volume.id, DELETING, status, clock::now()).await? {
         support::tell(&mut tx, cx, volume, Action::DeleteVolume, detail, extra).await?;
     }
+    destroy::event_now(&mut tx, ERROR, &volume.id, &cx.job.request_id).await?;
     done(cx, tx).await
 }
 

@@ -22,7 +22,7 @@ use crate::{
     jobs::{JobContext, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
     quota::QuotaError,
-    service::volume::{destroy::event, extend::quota},
+    service::volume::{destroy::event_now, extend::quota},
     store::sql::{volume_work::ProviderUpdate, volumes::VolumeRow},
 };
 
@@ -53,7 +53,7 @@ impl Task for VolumeExtend {
     fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
             let mut ask = ask(cx)?;
-            let Some(volume) = mine(cx, &ask).await? else { return settled(cx, cx.app.store.begin().await?).await };
+            let Some(volume) = mine(cx, &ask).await? else { return not_ours(cx).await };
             if volume.status == VolumeStatus::Deleting.as_str() {
                 return failed(cx, &volume, &ask, None).await;
             }
@@ -86,11 +86,21 @@ impl Task for VolumeExtend {
     fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
             let mut ask = ask(cx)?;
-            let Some(volume) = mine(cx, &ask).await? else { return settled(cx, cx.app.store.begin().await?).await };
+            let Some(volume) = mine(cx, &ask).await? else { return not_ours(cx).await };
             ask.tried.uncertain = true;
             failed(cx, &volume, &ask, Some((Detail::TookTooLong, "The volume has its old size."))).await
         })
     }
+}
+
+/// The event of an extend that did not extend.
+const ERROR: &str = "volume.resize.error";
+
+/// The volume is gone, or this extend was ended already.
+async fn not_ours(cx: &JobContext) -> Result<Outcome, TaskError> {
+    let mut tx = cx.app.store.begin().await?;
+    event_now(&mut tx, ERROR, &cx.job.resource_id, &cx.job.request_id).await?;
+    settled(cx, tx).await
 }
 
 /// The volume, while this extend is under way.
@@ -115,11 +125,8 @@ async fn done(cx: &JobContext, volume: &VolumeRow, ask: &Ask, update: VolumeUpda
     let update = ProviderUpdate { provider_id: update.provider_id, provider_data: update.provider_data };
     let mut tx = cx.app.store.begin().await?;
     tx.volume_locked(&volume.id).await?;
-    if tx.volume_end_extend(&volume.id, ask.to_gib, Some(&update), None, clock::now()).await?
-        && let Some(row) = tx.volume(&volume.id).await?
-    {
-        event(&mut tx, "volume.resize.end", &row, &cx.job.request_id).await?;
-    }
+    let grown = tx.volume_end_extend(&volume.id, ask.to_gib, Some(&update), None, clock::now()).await?;
+    event_now(&mut tx, if grown { "volume.resize.end" } else { ERROR }, &volume.id, &cx.job.request_id).await?;
     tx.settle_claim(&volume.id).await?;
     settled(cx, tx).await
 }
@@ -139,6 +146,7 @@ async fn failed(cx: &JobContext, volume: &VolumeRow, ask: &Ask, why: Option<(Det
             support::tell(&mut tx, cx, &row, Action::ExtendVolume, detail, text).await?;
         }
     }
+    event_now(&mut tx, ERROR, &row.id, &cx.job.request_id).await?;
     if ask.tried.uncertain {
         tx.forget_growth(&volume.id).await?;
     } else {

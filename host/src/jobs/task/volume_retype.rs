@@ -1,7 +1,8 @@
 //! `volume.retype`: the driver gives the volume the properties of another type where it is; then it has that type.
 //!
 //! Types whose specs are the same need no driver. What cannot be changed in place, fails, or takes too long leaves the volume
-//! with its old type and its earlier status, and a message; the new type's figures are given back.
+//! with its old type and its earlier status, and a message; the new type's figures are given back. A failure that may have
+//! changed the volume all the same is repeated, then changed back; where that is not certain either, the message says so.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +19,12 @@ use crate::{
     domain::{volume::VolumeStatus, volume_type},
     driver::{
         DriverResult,
-        types::{NewType, RetypeOutcome, VolumeUpdate},
+        types::{NewType, RetypeOutcome, Volume, VolumeUpdate},
     },
     jobs::{JobContext, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
     quota::QuotaError,
-    service::volume::{destroy::event, retype::Held},
+    service::volume::{destroy::event_now, retype::Held},
     store::{
         Tx,
         sql::{volume_types::VolumeType, volume_work::ProviderUpdate, volumes::VolumeRow},
@@ -42,8 +43,13 @@ struct Ask {
 }
 
 fn ask(cx: &JobContext) -> Result<Ask, TaskError> {
-    serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))
+    let ask: Ask =
+        serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
+    Ok(Ask { tried: ask.tried.begin(cx.job.attempts), ..ask })
 }
+
+/// The event of a retype that did not retype.
+const ERROR: &str = "volume.retype.error";
 
 impl Task for VolumeRetype {
     fn kind(&self) -> &'static str {
@@ -53,23 +59,26 @@ impl Task for VolumeRetype {
     fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
             let mut ask = ask(cx)?;
-            let Some(volume) = mine(cx, &ask).await? else { return settled(cx, cx.app.store.begin().await?).await };
+            let Some(volume) = mine(cx, &ask).await? else { return not_ours(cx).await };
             let Some(to) = cx.app.store.volume_type(&ask.to).await? else {
                 return Err(TaskError::Other("the new type is gone".to_owned()));
             };
             if volume.status == VolumeStatus::Deleting.as_str() {
-                return failed(cx, &volume, &ask, None).await;
+                return failed(cx, &volume, &ask, None, None).await;
             }
             match retype(cx, &volume, &to).await? {
                 Ok(RetypeOutcome::Done(update)) => done(cx, &volume, &to, update).await,
-                Ok(RetypeOutcome::NeedsMigration) => failed(cx, &volume, &ask, Some((Detail::NeedsMigration, ""))).await,
+                Ok(RetypeOutcome::NeedsMigration) if !ask.tried.uncertain => {
+                    failed(cx, &volume, &ask, Some((Detail::NeedsMigration, "")), None).await
+                }
+                Ok(RetypeOutcome::NeedsMigration) => give_up(cx, &volume, &to, &ask, Detail::NeedsMigration, "").await,
                 Err(e) => {
                     unless_fenced(&e)?;
                     tracing::warn!(volume_id = %volume.id, host = volume.host, error = %e, "the driver did not retype the volume");
                     if let Some(after) = ask.tried.again(&e) {
                         return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
                     }
-                    failed(cx, &volume, &ask, Some((Detail::DriverFailedRetype, e.user_text()))).await
+                    give_up(cx, &volume, &to, &ask, Detail::DriverFailedRetype, e.user_text()).await
                 }
             }
         })
@@ -78,10 +87,21 @@ impl Task for VolumeRetype {
     fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
             let ask = ask(cx)?;
-            let Some(volume) = mine(cx, &ask).await? else { return settled(cx, cx.app.store.begin().await?).await };
-            failed(cx, &volume, &ask, Some((Detail::TookTooLong, "The volume has its old type."))).await
+            let Some(volume) = mine(cx, &ask).await? else { return not_ours(cx).await };
+            let why = format!("The volume has its old type.{}", if ask.tried.uncertain { MAYBE } else { "" });
+            failed(cx, &volume, &ask, Some((Detail::TookTooLong, &why)), None).await
         })
     }
+}
+
+/// What a user reads when the array may have done what we could not learn of.
+const MAYBE: &str = " The storage back end may have given it properties of the new type all the same; retype it again to settle that.";
+
+/// The volume is gone, or this retype was ended already.
+async fn not_ours(cx: &JobContext) -> Result<Outcome, TaskError> {
+    let mut tx = cx.app.store.begin().await?;
+    event_now(&mut tx, ERROR, &cx.job.resource_id, &cx.job.request_id).await?;
+    settled(cx, tx).await
 }
 
 /// The volume, while this retype is under way.
@@ -96,37 +116,88 @@ async fn retype(cx: &JobContext, volume: &VolumeRow, to: &VolumeType) -> Result<
         return Ok(Ok(RetypeOutcome::Done(VolumeUpdate::default())));
     }
     let new = NewType { specs, qos: BTreeMap::new(), multiattach: volume_type::is_multiattach(to.specs()), pool: told.pool.clone() };
-    let answer = async {
-        let backend = cx.app.drivers.backend(volume.backend().unwrap_or_default())?;
-        backend.need_volume_retype()?.retype(&support::call(cx, "retype"), &told, &new).await
+    Ok(ask_driver(cx, volume, "retype", &told, &new).await)
+}
+
+async fn ask_driver(cx: &JobContext, volume: &VolumeRow, step: &str, told: &Volume, new: &NewType) -> DriverResult<RetypeOutcome> {
+    let backend = cx.app.drivers.backend(volume.backend().unwrap_or_default())?;
+    backend.need_volume_retype()?.retype(&support::call(cx, step), told, new).await
+}
+
+/// Repeats did not help. What the array may have changed all the same is changed back, or the user is told.
+async fn give_up(
+    cx: &JobContext,
+    volume: &VolumeRow,
+    to: &VolumeType,
+    ask: &Ask,
+    detail: Detail,
+    text: &str,
+) -> Result<Outcome, TaskError> {
+    if !ask.tried.uncertain {
+        return failed(cx, volume, ask, Some((detail, text)), None).await;
+    }
+    let undone = undo(cx, volume, to).await?;
+    let text = if undone.is_some() { text.to_owned() } else { format!("{text}{MAYBE}").trim_start().to_owned() };
+    failed(cx, volume, ask, Some((detail, &text)), undone).await
+}
+
+/// Retypes back to the type the volume has in the database. None: that is not certain to have happened, either.
+async fn undo(cx: &JobContext, volume: &VolumeRow, to: &VolumeType) -> Result<Option<VolumeUpdate>, TaskError> {
+    let mut told = support::driver_volume(cx, volume).await?;
+    let old = NewType {
+        specs: std::mem::replace(&mut told.specs, to.specs.iter().cloned().collect()),
+        qos: BTreeMap::new(),
+        multiattach: volume.multiattach,
+        pool: told.pool.clone(),
     };
-    Ok(answer.await)
+    match ask_driver(cx, volume, "retype-back", &told, &old).await {
+        Ok(RetypeOutcome::Done(update)) => Ok(Some(update)),
+        Ok(RetypeOutcome::NeedsMigration) => Ok(None),
+        Err(e) => {
+            unless_fenced(&e)?;
+            tracing::warn!(volume_id = %volume.id, host = volume.host, error = %e, "the driver did not give the volume its old type back");
+            Ok(None)
+        }
+    }
 }
 
 async fn done(cx: &JobContext, volume: &VolumeRow, to: &VolumeType, update: VolumeUpdate) -> Result<Outcome, TaskError> {
-    let update = ProviderUpdate { provider_id: update.provider_id, provider_data: update.provider_data };
     let multiattach = volume_type::is_multiattach(to.specs());
     let mut tx = cx.app.store.begin().await?;
     let Some(row) = tx.volume_locked(&volume.id).await? else { return settled(cx, tx).await };
-    if tx.volume_end_retype(&row.id, &to.row.id, Some((&update, multiattach)), clock::now()).await? {
+    if tx.volume_end_retype(&row.id, &to.row.id, Some(multiattach), &provider(update), clock::now()).await? {
         give_back(&mut tx, &row, &row.volume_type_id).await?;
-        if let Some(now) = tx.volume(&row.id).await? {
-            event(&mut tx, "volume.retype", &now, &cx.job.request_id).await?;
-        }
+        // the name under which upstream tells it, and the one that every verb's end has here
+        event_now(&mut tx, "volume.retype", &row.id, &cx.job.request_id).await?;
+        event_now(&mut tx, "volume.retype.end", &row.id, &cx.job.request_id).await?;
+    } else {
+        event_now(&mut tx, ERROR, &row.id, &cx.job.request_id).await?;
     }
     settled(cx, tx).await
 }
 
-/// Back to the earlier status, with a message unless the volume is going anyway.
-async fn failed(cx: &JobContext, volume: &VolumeRow, ask: &Ask, why: Option<(Detail, &str)>) -> Result<Outcome, TaskError> {
+fn provider(update: VolumeUpdate) -> ProviderUpdate {
+    ProviderUpdate { provider_id: update.provider_id, provider_data: update.provider_data }
+}
+
+/// Back to the earlier status, with a message unless the volume is going anyway. `undone` is what the driver said when it
+/// gave the volume its old type back.
+async fn failed(
+    cx: &JobContext,
+    volume: &VolumeRow,
+    ask: &Ask,
+    why: Option<(Detail, &str)>,
+    undone: Option<VolumeUpdate>,
+) -> Result<Outcome, TaskError> {
     let mut tx = cx.app.store.begin().await?;
     let Some(row) = tx.volume_locked(&volume.id).await? else { return settled(cx, tx).await };
-    if tx.volume_end_retype(&row.id, &ask.to, None, clock::now()).await? {
+    if tx.volume_end_retype(&row.id, &ask.to, None, &provider(undone.unwrap_or_default()), clock::now()).await? {
         give_back(&mut tx, &row, &ask.to).await?;
         if let Some((detail, text)) = why {
             support::tell(&mut tx, cx, &row, Action::RetypeVolume, detail, text).await?;
         }
     }
+    event_now(&mut tx, ERROR, &row.id, &cx.job.request_id).await?;
     settled(cx, tx).await
 }
 

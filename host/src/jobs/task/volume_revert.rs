@@ -17,7 +17,7 @@ use crate::{
     driver::{DriverError, DriverResult, ErrorKind},
     jobs::{JobContext, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
-    service::volume::destroy::event,
+    service::volume::destroy::event_now,
     store::sql::volumes::VolumeRow,
 };
 
@@ -96,16 +96,17 @@ async fn end(
 ) -> Result<Outcome, TaskError> {
     let now = clock::now();
     let mut tx = cx.app.store.begin().await?;
+    let mut reverted = false;
     if let Some(volume) = volume
         && tx.volume_status(&volume.id, &[VolumeStatus::Reverting], status, now).await?
     {
         if let Some((detail, text)) = why {
             support::tell(&mut tx, cx, volume, Action::RevertVolume, detail, text).await?;
         }
-        if let Some(row) = tx.volume(&volume.id).await? {
-            event(&mut tx, "volume.revert.end", &row, &cx.job.request_id).await?;
-        }
+        reverted = why.is_none();
     }
+    let told = if reverted { "volume.revert.end" } else { "volume.revert.error" };
+    event_now(&mut tx, told, &cx.job.resource_id, &cx.job.request_id).await?;
     tx.snapshot_status(&ask.snapshot_id, &[SnapshotStatus::Restoring], SnapshotStatus::Available, now).await?;
     settled(cx, tx).await
 }

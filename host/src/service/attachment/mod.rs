@@ -11,6 +11,8 @@ pub mod update;
 
 use std::time::Duration;
 
+use serde_json::{Map, Value};
+
 use crate::{
     app::App,
     clock,
@@ -86,11 +88,27 @@ async fn begin_connect(
     let connector = serde_json::Value::Object(ask.connector.clone()).to_string();
     let job_id = tx.enqueue(&app.jobs, job(app, ctx, volume, attachment_id, "attachment.connect", serde_json::json!(ask))).await?;
     let from = [AttachmentStatus::Reserved, AttachmentStatus::Attaching, AttachmentStatus::Attached, AttachmentStatus::ErrorAttaching];
-    if !tx.attachment_begin_connect(attachment_id, &from, &job_id, &connector, clock::now()).await? {
+    let before = tx.attachment(attachment_id).await?;
+    let leftovers = before.as_ref().and_then(|attachment| leftovers(attachment, &ask.connector));
+    if !tx.attachment_begin_connect(attachment_id, &from, &job_id, &connector, leftovers.as_deref(), clock::now()).await? {
         return Err(Error::conflict("The attachment is being changed by another request."));
     }
     event_now(tx, "volume.attach.start", &volume.id, &ctx.request_id).await?;
     Ok(job_id)
+}
+
+/// The connectors to which failed connects may have left an export, once `asked` is asked for: it takes the place of the last.
+fn leftovers(attachment: &AttachmentRow, asked: &Map<String, Value>) -> Option<String> {
+    let parsed = |text: &str| serde_json::from_str::<Value>(text).ok();
+    let mut left = match attachment.leftovers.as_deref().and_then(parsed) {
+        Some(Value::Array(left)) => left,
+        _ => Vec::new(),
+    };
+    left.extend(attachment.work_connector.as_deref().filter(|_| attachment.work.is_none()).and_then(parsed));
+    let asked = Value::Object(asked.clone());
+    left.retain(|l| *l != asked);
+    left.dedup();
+    (!left.is_empty()).then(|| Value::Array(left).to_string())
 }
 
 /// The job's answer, or 504 when the caller will not wait any longer. The job goes on either way.

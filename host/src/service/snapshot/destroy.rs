@@ -74,6 +74,14 @@ pub async fn event(tx: &mut Tx, event_type: &str, snapshot: &SnapshotRow, reques
     .await
 }
 
+/// As [`event`], about the snapshot as this transaction has made it.
+pub async fn event_now(tx: &mut Tx, event_type: &str, snapshot_id: &str, request_id: &str) -> StoreResult<()> {
+    match tx.snapshot(snapshot_id).await? {
+        Some(snapshot) => event(tx, event_type, &snapshot, request_id).await,
+        None => Ok(()),
+    }
+}
+
 fn tombstone(snapshot: &SnapshotRow, request_id: &str) -> Tombstone {
     Tombstone {
         kind: "snapshot",

@@ -53,7 +53,12 @@ async fn begin(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool, casc
     // held from here on: nobody attaches it between the look at its attachments and the change
     let Some(volume) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
     let going = VolumeRow { status: VolumeStatus::Deleting.as_str().to_owned(), ..volume.clone() };
+    let job = tx.job_on(id).await?;
     if tx.volume_remove_unplaced(id).await? {
+        if job.is_some() {
+            // its create, which now finds nothing that it could tell of
+            destroy::event(&mut tx, "volume.create.error", &volume, &ctx.request_id).await?;
+        }
         destroy::event(&mut tx, "volume.delete.start", &going, &ctx.request_id).await?;
         destroy::after_removal(&mut tx, &volume, &ctx.request_id).await?;
         return Ok(tx.commit().await?);

@@ -43,7 +43,7 @@ pub async fn reset(app: &App, ctx: &RequestContext, id: &str, ask: ResetVolume) 
     }
     if ask.attach_status == Some(AttachStatus::Detached) {
         // what a job has in hand, or a back end still exports, goes by its own way
-        if let Some(held) = attachments.iter().find(|a| a.work.is_some() || a.connection_info.is_some() || a.work_connector.is_some()) {
+        if let Some(held) = attachments.iter().find(|a| a.work.is_some() || a.may_be_connected()) {
             return Err(Error::invalid(format!("Cannot reset attach status: delete attachment {} first.", held.id)));
         }
         for attachment in &attachments {

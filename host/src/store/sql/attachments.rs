@@ -47,6 +47,8 @@ pub struct AttachmentRow {
     pub attached_host: Option<String>,
     /// Its detach was announced.
     pub leaving: bool,
+    /// Connectors of earlier connects that failed, to which the back end may still export: a JSON array.
+    pub leftovers: Option<String>,
     pub attached_at: Option<Micros>,
     pub detached_at: Option<Micros>,
     pub created_at: Micros,
@@ -58,14 +60,14 @@ impl AttachmentRow {
     pub fn is_older(&self, action: OlderAction) -> bool {
         self.older.as_deref() == Some(action.as_str())
     }
-    /// It is connected, or may be half connected.
+    /// It is connected, or may be half connected, or a back end may still export to whom it was to be connected.
     pub fn may_be_connected(&self) -> bool {
-        self.connection_info.is_some() || self.work_connector.is_some()
+        self.connection_info.is_some() || self.work_connector.is_some() || self.leftovers.is_some()
     }
 }
 
 pub(super) const SELECT: &str = "SELECT id, volume_id, project_id, instance_id, status, mode, connector, connector_host, connection_info, mountpoint, work, job_id, \
-     work_connector, older, attached_host, leaving, attached_at, detached_at, created_at, updated_at FROM attachments";
+     work_connector, leftovers, older, attached_host, leaving, attached_at, detached_at, created_at, updated_at FROM attachments";
 
 text_enum! {
     /// What attachments can be sorted by.
@@ -221,10 +223,12 @@ impl Tx {
         from: &[AttachmentStatus],
         job_id: &str,
         connector: &str,
+        leftovers: Option<&str>,
         now: Micros,
     ) -> StoreResult<bool> {
         let mut sql = Sql::new("UPDATE attachments SET work = 'connect', job_id = ");
         sql.bind(job_id).push(", work_connector = ").bind(connector).push(", updated_at = ").bind(now);
+        sql.push(", leftovers = ").bind(Value::Text(leftovers.map(str::to_owned)));
         sql.push(" WHERE id = ").bind(id).push(" AND work IS NULL AND status IN ").bind_list(from.iter().map(|s| s.as_str()));
         self.volume_execute(sql).await
     }
@@ -263,8 +267,14 @@ impl Tx {
     /// Its connection has ended; it is in `status`.
     pub async fn attachment_let_go(&mut self, id: &str, job_id: &str, status: AttachmentStatus, now: Micros) -> StoreResult<bool> {
         let sql = "UPDATE attachments SET status = $3, connector = NULL, connector_host = NULL, connection_info = NULL, work = NULL, job_id = NULL, \
-                   work_connector = NULL, updated_at = $4 WHERE id = $1 AND work = 'unplug' AND job_id = $2";
+                   work_connector = NULL, leftovers = NULL, updated_at = $4 WHERE id = $1 AND work = 'unplug' AND job_id = $2";
         Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(status.as_str()).bind(now).execute(c).await?.rows_affected()) == 1)
+    }
+
+    /// What is still left of failed connects, while `job_id` goes on; none for nothing.
+    pub async fn attachment_leftovers(&mut self, id: &str, job_id: &str, leftovers: Option<&str>) -> StoreResult<bool> {
+        let sql = "UPDATE attachments SET leftovers = $3 WHERE id = $1 AND work = 'connect' AND job_id = $2";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(leftovers).execute(c).await?.rows_affected()) == 1)
     }
 
     /// The job gives the attachment back, in `status`. With `leftover` the back end may still export it to the connector that

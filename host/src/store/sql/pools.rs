@@ -139,6 +139,8 @@ impl PoolRow {
         let ratio = self.max_over_subscription.clone().unwrap_or_else(|| capacity::DEFAULT_RATIO.to_string());
         match self.kind {
             BackendKind::Block => {
+                let usable = self.available && self.present && self.state(clock::now()).is_ok();
+                set("backend_state", if usable { "up" } else { "down" }.into());
                 set("thin_provisioning_support", self.thin.into());
                 set("thick_provisioning_support", self.thick.into());
                 set("total_volumes", self.resources.into());

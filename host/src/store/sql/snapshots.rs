@@ -104,7 +104,7 @@ impl Tx {
     /// A volume that is being made as a copy of this snapshot or volume: as long as its create may run, the source must stay.
     pub async fn being_copied(&mut self, source: CopySource, id: &str) -> StoreResult<Option<String>> {
         let sql = format!(
-            "SELECT v.id FROM volumes v WHERE v.{source} = $1 AND EXISTS \
+            "SELECT v.id FROM volumes v WHERE v.{source} = $1 AND v.{source} IS NOT NULL AND v.copying AND EXISTS \
              (SELECT 1 FROM jobs j WHERE j.resource_id = v.id AND j.kind = 'volume.create' AND j.state <> 'done') LIMIT 1"
         );
         let found: Option<(String,)> = on_tx!(self, c => sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(id).fetch_optional(c).await?);

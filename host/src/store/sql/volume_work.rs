@@ -69,14 +69,15 @@ impl Tx {
         &mut self,
         id: &str,
         type_id: &str,
-        done: Option<(&ProviderUpdate, bool)>,
+        done: Option<bool>,
+        update: &ProviderUpdate,
         now: Micros,
     ) -> StoreResult<bool> {
         let mut sql = Sql::new("UPDATE volumes SET ");
-        if let Some((update, multiattach)) = done {
+        if let Some(multiattach) = done {
             sql.push("volume_type_id = retype_to, multiattach = ").bind(multiattach).push(", ");
-            push_update(&mut sql, update);
         }
+        push_update(&mut sql, update);
         sql.push("retype_to = NULL, ");
         push_end(&mut sql, VolumeStatus::Retyping, None);
         sql.push(", updated_at = ").bind(now).push(" WHERE id = ").bind(id).push(" AND retype_to = ").bind(type_id);

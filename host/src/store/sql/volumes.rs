@@ -126,11 +126,19 @@ impl Tx {
 
     pub async fn volume_insert(&mut self, v: &NewVolume) -> StoreResult<()> {
         let sql = "INSERT INTO volumes (id, project_id, user_id, name, description, size_gib, status, attach_status, volume_type_id, availability_zone, \
-                   bootable, multiattach, shared_targets, consumes_quota, created_at, snapshot_id, source_volid) \
-                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $13, $11, TRUE, TRUE, $12, $14, $15)";
+                   bootable, multiattach, shared_targets, consumes_quota, created_at, snapshot_id, source_volid, copying) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $13, $11, TRUE, TRUE, $12, $14, $15, $16)";
         on_tx!(self, c => sqlx::query(sql).bind(&v.id).bind(&v.project_id).bind(&v.user_id).bind(&v.name).bind(&v.description).bind(v.size_gib)
             .bind(VolumeStatus::Creating.as_str()).bind(AttachStatus::Detached.as_str()).bind(&v.volume_type_id).bind(&v.availability_zone)
-            .bind(v.multiattach).bind(v.created_at).bind(v.bootable).bind(&v.snapshot_id).bind(&v.source_volid).execute(c).await?.rows_affected());
+            .bind(v.multiattach).bind(v.created_at).bind(v.bootable).bind(&v.snapshot_id).bind(&v.source_volid)
+            .bind(v.snapshot_id.is_some() || v.source_volid.is_some()).execute(c).await?.rows_affected());
+        Ok(())
+    }
+
+    /// Its create has ended, in whatever way: its source may go.
+    pub async fn volume_copied(&mut self, id: &str) -> StoreResult<()> {
+        let sql = "UPDATE volumes SET copying = FALSE WHERE id = $1 AND copying";
+        on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected());
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use sqlx::AssertSqlSafe;
 
 use crate::{
-    clock::Micros,
+    clock::{self, Micros},
     store::{
         Store, StoreResult,
         bind::{Sql, bind_values},
@@ -29,9 +29,13 @@ pub struct JobRow {
     pub generation: i64,
     pub attempts: i64,
     pub failures: i64,
+    #[serde(serialize_with = "clock::as_utc")]
     pub run_at: Micros,
+    #[serde(serialize_with = "clock::as_utc")]
     pub created_at: Micros,
+    #[serde(serialize_with = "clock::as_utc")]
     pub expires_at: Micros,
+    #[serde(serialize_with = "clock::as_utc_or_null")]
     pub ended_at: Option<Micros>,
     /// Why it waits, or was taken over.
     pub reason: String,

@@ -1,0 +1,172 @@
+//! No statement on a request's way reads a table whole that grows with what users have: SQLite's own plans say so.
+
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{Mutex, PoisonError},
+};
+
+use serde_json::json;
+use sqlx::AssertSqlSafe;
+use tracing::field::{Field, Visit};
+use tracing_subscriber::Layer;
+
+use crate::{
+    listening,
+    site::{Site, attach, create, detach, reserve},
+    snapshots::snapshot,
+    volume_actions::act,
+};
+
+/// Every statement that any test of this process has run.
+static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Tables with a row for each back end, process, type or role; and parts of a statement that are no tables.
+const SMALL: &[&str] = &[
+    "p",
+    "b",
+    "t",
+    "w",
+    "h",
+    "held",
+    "counted",
+    "lane",
+    "due",
+    "pools",
+    "backends",
+    "workers",
+    "duties",
+    "settings",
+    "volume_types",
+    "driver_active",
+    "driver_blobs",
+    "roles",
+    "implied_roles",
+    "domains",
+    "capacity_groups",
+    "_sqlx_migrations",
+    "CONSTANT",
+];
+
+/// What no request does: loops, whose tables are kept short, and an operator's check.
+const BEHIND_IT: &[&str] = &[
+    "DELETE FROM capacity_claims WHERE settled_at",
+    // in the order of its key, a batch at a time
+    "SELECT seq, id, event_type, resource_kind, resource_id, project_id, user_id, request_id, payload, created_at, attempts FROM outbox e",
+    "WITH held AS ( SELECT v.project_id, v.volume_type_id AS type_id, 1 AS volumes",
+];
+
+/// Listens where SQLx logs.
+pub struct Recorder;
+
+#[derive(Default)]
+struct Text {
+    summary: String,
+    whole: String,
+}
+
+impl Visit for Text {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "summary" => value.clone_into(&mut self.summary),
+            "db.statement" => value.trim().clone_into(&mut self.whole),
+            _ => {}
+        }
+    }
+    fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
+}
+
+impl<S: tracing::Subscriber> Layer<S> for Recorder {
+    fn on_event(&self, event: &tracing::Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
+        let mut text = Text::default();
+        event.record(&mut text);
+        let sql = if text.whole.is_empty() { text.summary } else { text.whole };
+        SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(sql);
+    }
+}
+
+/// What requests do, once each.
+async fn everything(site: &Site) {
+    let (member, operator) = (site.member().await.at("3.66"), site.operator().await.at("3.66"));
+    let multi = site.multiattach_type().await;
+    operator.post("/types", json!({ "volume_type": { "name": "twin" } })).await.expect(200);
+    let volume = site.volume_with(json!({ "metadata": { "k": "v" }, "name": "first" })).await;
+    site.volume_with(json!({ "volume_type": multi })).await;
+    let taken = snapshot(&member, &volume).await;
+    let copy = create(&member, json!({ "snapshot_id": taken })).await;
+    let cloned = create(&member, json!({ "source_volid": volume })).await;
+    for id in [&copy, &cloned] {
+        member.volume_until(id, "available").await;
+    }
+    for path in [
+        "/volumes?limit=1".to_owned(),
+        format!("/volumes/detail?limit=1&marker={volume}"),
+        "/volumes/detail?name=first&status=available".to_owned(),
+        "/volumes/detail?sort=size:desc&limit=1".to_owned(),
+        format!("/volumes/{volume}"),
+        "/snapshots/detail?limit=1".to_owned(),
+        format!("/snapshots?volume_id={volume}"),
+        format!("/attachments?volume_id={volume}"),
+        "/attachments/detail?limit=1".to_owned(),
+        "/types".to_owned(),
+        "/messages?limit=1".to_owned(),
+        "/limits".to_owned(),
+        format!("/volumes/{volume}/metadata"),
+    ] {
+        member.get(&path).await.expect(200);
+    }
+    for path in
+        ["/volumes/detail?all_tenants=1&limit=1", "/snapshots?all_tenants=1&limit=1", "/os-services", "/scheduler-stats/get_pools?detail=1"]
+    {
+        operator.get(path).await.expect(200);
+    }
+    let attachment = attach(&member, &volume, "c1").await;
+    detach(&member, &attachment).await.expect(200);
+    let reservation = reserve(&member, &volume, None).await;
+    detach(&member, &reservation).await.expect(200);
+    member.put(&format!("/volumes/{volume}"), json!({ "volume": { "name": "other" } })).await.expect(200);
+    member.post(&format!("/volumes/{volume}/metadata"), json!({ "metadata": { "a": "b" } })).await.expect(200);
+    act(&member, &volume, "os-extend", json!({ "new_size": 2 })).await.expect(202);
+    member.volume_until(&volume, "available").await;
+    act(&member, &cloned, "os-retype", json!({ "new_type": "twin" })).await.expect(202);
+    member.volume_until(&cloned, "available").await;
+    act(&operator, &copy, "os-reset_status", json!({ "status": "error" })).await.expect(202);
+    member.delete(&format!("/snapshots/{taken}")).await.expect(202);
+    member.until_gone(&format!("/snapshots/{taken}")).await;
+    for id in [&copy, &cloned, &volume] {
+        member.delete(&format!("/volumes/{id}")).await.expect(202);
+        member.until_gone(&format!("/volumes/{id}")).await;
+    }
+}
+
+#[tokio::test]
+async fn no_request_reads_a_growing_table_whole() {
+    listening::listen();
+    let site = Site::start().await;
+    everything(&site).await;
+    let seen = SEEN.lock().unwrap().clone();
+    let db = sqlx::SqlitePool::connect(&format!("sqlite:{}", site.state_dir().join("stowage.db").display())).await.unwrap();
+    let (mut explained, mut whole) = (0, Vec::new());
+    for sql in seen {
+        // migrations have several statements: only what is one, and reads or writes rows
+        let verb = sql.split_whitespace().next().unwrap_or_default();
+        let behind = BEHIND_IT.iter().any(|begins| sql.starts_with(begins));
+        if behind || sql.contains(';') || !["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(&verb) {
+            continue;
+        }
+        let plan: Result<Vec<(i64, i64, i64, String)>, _> =
+            sqlx::query_as(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"))).fetch_all(&db).await;
+        // what another test said to PostgreSQL
+        let Ok(plan) = plan else { continue };
+        explained += 1;
+        for (.., step) in plan {
+            let Some(scanned) = step.strip_prefix("SCAN ") else { continue };
+            let table = scanned.split_whitespace().next().unwrap_or_default();
+            if !scanned.contains(" USING ") && !SMALL.contains(&table) && !table.starts_with('(') {
+                whole.push(format!("{step}: {sql}"));
+            }
+        }
+    }
+    assert!(explained > 80, "only {explained} statements were seen");
+    assert!(whole.is_empty(), "{}", whole.join("\n"));
+}
