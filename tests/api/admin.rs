@@ -156,3 +156,59 @@ async fn a_user_reads_that_the_capacity_is_short_when_only_pools_of_another_kind
         assert!(text.contains(expected), "{name}: {text}");
     }
 }
+
+/// Every member that holds a time, anywhere in an answer.
+fn times(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Array(all) => all.iter().for_each(|v| times(v, found)),
+        Value::Object(map) => {
+            for (key, member) in map {
+                let is_time = key == "since" || key == "at" || key == "began" || key.ends_with("_at") || key.ends_with("_since");
+                if is_time && !member.is_null() {
+                    found.push(format!("{key} {}", member.as_str().unwrap_or("no text")));
+                }
+                times(member, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn every_time_is_iso_8601_in_utc_and_none_is_the_epoch() {
+    let site = Site::start_with(|c| c.quota.gigabytes = -1).await;
+    let volume = site.volume().await;
+    failed(&site.member().await, json!({ "size": 20_000 })).await;
+    let operator = site.admin(Persona::Admin).await;
+    site.until("the loops to have run", || async {
+        let loops = operator.get("/loops").await.expect(200)["loops"].clone();
+        loops.as_object().unwrap().values().any(|l| l["last_run_at"].is_string())
+    })
+    .await;
+    let mut found = Vec::new();
+    for path in ["/backends".to_owned(), "/drivers".to_owned(), "/jobs".to_owned(), "/loops".to_owned(), format!("/placements/{volume}")] {
+        times(&operator.get(&path).await.expect(200), &mut found);
+    }
+    times(&site.anonymous(Api::Admin).rooted_at("").get("/healthz").await.expect(200), &mut found);
+    assert!(found.len() > 10, "{found:?}");
+    for time in found {
+        let text = time.split_once(' ').unwrap().1;
+        assert!(text.len() == 27 && text.ends_with('Z') && text[10..].starts_with('T') && !text.starts_with("1970"), "{time}");
+    }
+}
+
+#[tokio::test]
+async fn a_back_end_whose_pools_take_nothing_is_down_as_storage_though_its_service_is_up() {
+    let site = Site::start().await;
+    let operator = site.operator().await.at("3.49");
+    site.array.report(|r| r.pools[0].available = false);
+    site.serve("stowage@a", &site.array).await;
+    let service = operator.get("/os-services?binary=cinder-volume").await.expect(200)["services"][0].clone();
+    assert_eq!((&service["state"], &service["backend_state"]), (&json!("up"), &json!("down")));
+    let pools = operator.get("/scheduler-stats/get_pools?detail=true").await.expect(200)["pools"].clone();
+    assert_eq!(pools[0]["capabilities"]["backend_state"], "down");
+    site.array.report(|r| r.pools[0].available = true);
+    site.serve("stowage@a", &site.array).await;
+    let pools = operator.get("/scheduler-stats/get_pools?detail=true").await.expect(200)["pools"].clone();
+    assert_eq!(pools[0]["capabilities"]["backend_state"], "up");
+}

@@ -207,6 +207,20 @@ both_databases! {
         app.reconcilers.stop().await;
     }
 
+    async fn a_driver_that_traps_or_answers_nonsense_for_once_stays_up_and_goes_down_with_the_third_time(db) {
+        for kind in [ErrorKind::Trap, ErrorKind::StackOverflow, ErrorKind::MemoryLimit, ErrorKind::WrongAnswer, ErrorKind::Deadline] {
+            let array = Array::new(well(SharedTargets::Yes));
+            let (app, _) = watching(&db, SOON, &[("a", &array)]).await;
+            until("it is up", async || state(&app, "a").await.is_ok()).await;
+            let before = array.asked();
+            array.becomes(Mood::Fails(kind));
+            until("it is asked again", async || array.asked() > before).await;
+            until("it is down", async || state(&app, "a").await.is_err()).await;
+            assert!(array.asked() >= before + 3, "{kind:?}: down after {} calls", array.asked() - before);
+            app.reconcilers.stop().await;
+        }
+    }
+
     async fn a_call_that_the_host_could_not_make_says_nothing_of_the_back_end(db) {
         let array = Array::new(well(SharedTargets::Yes));
         let (app, _) = watching(&db, SOON, &[("a", &array)]).await;

@@ -22,6 +22,23 @@ fn the_example_names_every_field_and_its_values_are_the_defaults() {
 }
 
 #[test]
+fn the_production_example_is_a_usable_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = include_str!("../../../examples/production/stowage.toml");
+    let here = text.replace("/etc/stowage", &folder.path().display().to_string());
+    for secret in ["keystone-password", "node-token"] {
+        std::fs::write(folder.path().join(secret), "secret").unwrap();
+    }
+    let config = parse(&here).unwrap();
+    assert_eq!((config.identity.mode, config.listen.identity), (IdentityMode::Keystone, Bind::OFF));
+    assert!(config.identity.keystone.password.is_set() && config.database.url.starts_with("postgres://"));
+    // the unit waits longer than the service takes to end
+    let unit = include_str!("../../../examples/production/stowage.service");
+    let wait = unit.lines().find_map(|l| l.strip_prefix("TimeoutStopSec=")).unwrap().parse().unwrap();
+    assert!(config.listen.shutdown_grace < Duration::from_secs(wait));
+}
+
+#[test]
 fn every_field_of_the_example_has_a_comment_above_it() {
     let mut previous = "";
     for line in EXAMPLE.lines() {

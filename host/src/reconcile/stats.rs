@@ -2,8 +2,8 @@
 //!
 //! Each back end is asked on its own, so that a slow or hanging one delays none of the others; of several processes one
 //! asks in each interval, except right after a start, a swap or a change of configuration, when each asks at once. A back end
-//! that answers is up; one that refuses or misbehaves is down with the reason at once; one whose array does not answer goes
-//! down with the third failure in a row. Only a call that was made counts: the process that got no answer asks again soon,
+//! that answers is up; one that refuses is down with the reason at once; one whose array does not answer, or whose driver traps
+//! or breaks a limit, goes down with the third failure in a row. Only a call that was made counts: the process that got no answer asks again soon,
 //! whoever's turn it is, and a turn that another process has leaves its count as it was. A call that could not be made for a
 //! reason of the host's (its limits, its lease) says nothing of the back end. Of several processes one that cannot use a back
 //! end (its driver is not loaded there, a secret is missing on that machine) does not take it down while another has
@@ -34,7 +34,7 @@ use crate::{
 /// The loop's name, for `Reconcilers::kick`.
 pub const NAME: &str = "stats";
 
-/// Failures in a row of an array that does not answer, before its back end counts as down.
+/// Failures in a row that may pass by themselves, before a back end counts as down.
 const PATIENCE: u32 = 3;
 /// Intervals without any process's answer after which every process's failure counts.
 const SILENT_INTERVALS: u32 = 3;
@@ -55,7 +55,7 @@ struct Turn {
     running: bool,
     /// Asked for while it was running.
     again: bool,
-    /// Calls in a row of this process that an array did not answer.
+    /// Calls in a row of this process that failed.
     failures: u32,
     /// When the last call began that this process had an answer to.
     answered: Option<Micros>,
@@ -238,8 +238,8 @@ async fn failed(app: &App, host: &str, failure: &Failure, failures: u32, ours: M
         return;
     };
     tracing::warn!(backend = host, %error, failures, "the back end did not report");
-    // an array that is busy or slow for once keeps its volumes placeable; everything else will not go away by itself
-    let passing = matches!(error.kind, ErrorKind::Transient | ErrorKind::Busy | ErrorKind::Deadline);
+    // an array that is busy or slow for once, or one trap, keeps its volumes placeable; a refusal will not go away by itself
+    let passing = matches!(error.kind, ErrorKind::Transient | ErrorKind::Busy) || error.kind.is_misbehaviour();
     if passing && failures < PATIENCE {
         return;
     }

@@ -75,7 +75,6 @@ fn block_level(backend: &Backend, features: &Features) -> Map<String, Value> {
         "storage_protocol": one_or_many(&protocols),
         "QoS_support": false,
         "replication_enabled": false,
-        "backend_state": "up",
     })));
     all
 }

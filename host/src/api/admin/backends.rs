@@ -27,5 +27,5 @@ pub const ROUTES: &[Route] = &[Route::new(
 
 async fn list(req: ApiRequest) -> Result<Reply> {
     require_admin(&req)?;
-    Reply::json(StatusCode::OK, &json!({ "backends": backend::list(&req.app.store).await? }))
+    Reply::json(StatusCode::OK, &json!({ "backends": backend::list(&req.app).await? }))
 }

@@ -38,14 +38,16 @@ async fn ready(req: ApiRequest) -> Result<Reply> {
     let mut conditions = req.app.health.conditions();
     for backend in req.app.drivers.backend_status() {
         if backend.state != BackendState::Up || backend.held_back.is_some() {
+            let since = if backend.state == BackendState::Up { backend.held_back_since } else { None }.unwrap_or(backend.since);
             let reason = backend.reason.or(backend.held_back).unwrap_or_default();
             // one bad driver is not this process's unreadiness: the rest serves
-            conditions.insert(format!("back end {}", backend.name), Condition { status: Status::Degraded, reason, since: 0 });
+            conditions.insert(format!("back end {}", backend.name), Condition { status: Status::Degraded, reason, since });
         }
     }
     for driver in req.app.drivers.status() {
         if let Some(refused) = driver.refused {
-            conditions.insert(format!("driver {}", driver.name), Condition { status: Status::Degraded, reason: refused.reason, since: 0 });
+            let condition = Condition { status: Status::Degraded, reason: refused.reason, since: refused.at };
+            conditions.insert(format!("driver {}", driver.name), condition);
         }
     }
     let status = conditions.values().map(|c| c.status).max().unwrap_or(Status::Ok);

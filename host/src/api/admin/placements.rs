@@ -49,7 +49,7 @@ fn view(row: &PlacementRow) -> Value {
         "size_gib": row.size_gib,
         "pool": row.pool,
         "limit": row.limit_kind,
-        "at": clock::api_text(row.created_at),
+        "at": clock::utc_text(row.created_at),
         "ranked": detail["ranked"],
         "rejected": detail["rejected"],
         "left_out": detail["left_out"],

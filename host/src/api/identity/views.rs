@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     api::request::ApiRequest,
-    clock::Micros,
+    clock::utc_text,
     domain::identity::Scope,
     service::identity::{catalog::ServiceCatalog, token::TokenInfo},
     store::sql::{identity_domains::DomainRow, identity_projects::ProjectRow, identity_roles::RoleRow, identity_users::UserRow},
@@ -54,19 +54,14 @@ pub fn role(req: &ApiRequest, r: &RoleRow) -> Value {
     })
 }
 
-/// `2026-08-21T12:00:00.000000Z`
-fn time(at: Micros) -> String {
-    format!("{}Z", crate::clock::api_text(at))
-}
-
 /// The body of a token; a scoped one shows the catalog.
 pub fn token(info: &TokenInfo, catalog: Option<&ServiceCatalog>) -> Value {
     let mut body = json!({
         "methods": info.methods,
         "user": {"id": info.user_id, "name": info.user_name, "domain": info.user_domain, "password_expires_at": null},
         "audit_ids": info.audit_ids,
-        "issued_at": time(info.issued_at),
-        "expires_at": time(info.expires_at),
+        "issued_at": utc_text(info.issued_at),
+        "expires_at": utc_text(info.expires_at),
     });
     let mut project = None;
     match &info.scope {

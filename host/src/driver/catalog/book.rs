@@ -58,6 +58,7 @@ pub(super) struct BackendEntry {
 /// A change that could not be made, to be tried again.
 pub(super) struct HeldBack {
     pub reason: String,
+    pub since: Micros,
     pub attempts: u32,
     pub retry_at: Instant,
     /// None: it should be gone.
@@ -101,9 +102,10 @@ impl BackendEntry {
 
     /// It goes on serving as it was, though `wanted` says otherwise.
     pub fn hold_back(&mut self, wanted: Option<Arc<BackendConfig>>, reason: impl Into<String>) {
-        let attempts = self.held_back.as_ref().filter(|h| h.wanted == wanted).map_or(0, |h| h.attempts);
-        self.held_back =
-            Some(HeldBack { reason: reason.into(), attempts: attempts.saturating_add(1), retry_at: next_try(attempts), wanted });
+        let (attempts, since) =
+            self.held_back.as_ref().filter(|h| h.wanted == wanted).map_or_else(|| (0, clock::now()), |h| (h.attempts, h.since));
+        let retry_at = next_try(attempts);
+        self.held_back = Some(HeldBack { reason: reason.into(), since, attempts: attempts.saturating_add(1), retry_at, wanted });
     }
 }
 

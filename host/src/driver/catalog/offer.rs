@@ -193,10 +193,12 @@ impl Catalog {
         metrics::counter!("stowage_driver_reload_total", "result" => "refused").increment(1);
         let mut book = self.book();
         let entry = book.drivers.entry(name.to_owned()).or_default();
-        let again = entry.refused.as_ref().is_some_and(|r| r.sha256 == sha256 && r.reason == reason);
+        let before = entry.refused.as_ref().filter(|r| r.sha256 == sha256 && r.reason == reason).map(|r| r.at);
         let serving = entry.loaded.is_some();
-        entry.refused = Some(Refusal::new(sha256, reason));
-        if !again {
+        let refusal = Refusal::new(sha256, reason);
+        // the same refusal of the same bytes is as old as it was
+        entry.refused = Some(Refusal { at: before.unwrap_or(refusal.at), ..refusal });
+        if before.is_none() {
             tracing::error!(driver = %name, %sha256, %reason, serving, "a driver file was refused; what served before goes on");
         }
         offered(name, sha256, OfferResult::Refused, Some(reason.to_owned()), begun)

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Catalog, book};
 use crate::{
-    clock::{Micros, api_text},
+    clock::{self, Micros},
     driver::backend::Backend,
 };
 
@@ -46,7 +46,8 @@ pub struct DriverStatus {
     pub state: DriverState,
     pub reason: Option<String>,
     /// When what serves was taken into service.
-    pub since: Option<String>,
+    #[serde(serialize_with = "clock::as_utc_or_null")]
+    pub since: Option<Micros>,
     /// An operator overrode a check.
     pub forced: bool,
     /// The newest file that was not taken.
@@ -59,7 +60,8 @@ pub struct DriverStatus {
 pub struct RefusedFile {
     pub sha256: String,
     pub reason: String,
-    pub at: String,
+    #[serde(serialize_with = "clock::as_utc")]
+    pub at: Micros,
 }
 
 /// One back end.
@@ -70,9 +72,12 @@ pub struct BackendStatus {
     pub driver: String,
     pub state: BackendState,
     pub reason: Option<String>,
-    pub since: String,
+    #[serde(serialize_with = "clock::as_utc")]
+    pub since: Micros,
     /// Why it does not serve as it is configured now.
     pub held_back: Option<String>,
+    #[serde(serialize_with = "clock::as_utc_or_null")]
+    pub held_back_since: Option<Micros>,
     pub calls_in_flight: usize,
 }
 
@@ -81,7 +86,8 @@ pub struct BackendStatus {
 pub struct DrainStatus {
     pub host: String,
     pub sha256: String,
-    pub began: String,
+    #[serde(serialize_with = "clock::as_utc")]
+    pub began: Micros,
     /// None while calls run on it.
     pub drained_ms: Option<i64>,
     pub calls_in_flight: usize,
@@ -123,8 +129,9 @@ fn backend(name: &str, entry: &book::BackendEntry, live: Option<&Backend>, host:
         driver: entry.config.driver.clone(),
         state,
         reason,
-        since: api_text(since),
+        since,
         held_back: entry.held_back.as_ref().map(|h| h.reason.clone()),
+        held_back_since: entry.held_back.as_ref().map(|h| h.since),
         calls_in_flight: live.map_or(0, |b| b.gate.in_flight()),
     }
 }
@@ -152,9 +159,9 @@ fn driver(name: &str, entry: &book::DriverEntry, book: &book::Book, backends: &[
         interfaces: identity.map(|i| i.exports.clone()).unwrap_or_default(),
         state,
         reason,
-        since: identity.map(|_| api_text(entry.since)),
+        since: identity.map(|_| entry.since),
         forced: entry.forced,
-        refused: entry.refused.as_ref().map(|r| RefusedFile { sha256: r.sha256.clone(), reason: r.reason.clone(), at: api_text(r.at) }),
+        refused: entry.refused.as_ref().map(|r| RefusedFile { sha256: r.sha256.clone(), reason: r.reason.clone(), at: r.at }),
         backends: mine,
         drains,
     }
@@ -164,7 +171,7 @@ fn drain(d: &book::Drain) -> DrainStatus {
     DrainStatus {
         host: d.host.clone(),
         sha256: d.sha256.clone(),
-        began: api_text(d.began),
+        began: d.began,
         drained_ms: d.ended.map(|at| (at - d.began) / 1000),
         calls_in_flight: d.old.upgrade().map_or(0, |b| b.gate.in_flight()),
     }

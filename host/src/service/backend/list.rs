@@ -4,15 +4,14 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
+    app::App,
     clock,
+    driver::catalog::BackendStatus,
     error::Result,
     scheduler::capacity,
-    store::{
-        Store,
-        sql::{
-            backends::{BackendKind, BackendRow},
-            pools::PoolRow,
-        },
+    store::sql::{
+        backends::{BackendKind, BackendRow},
+        pools::PoolRow,
     },
 };
 
@@ -66,28 +65,34 @@ pub struct PoolView {
 ///
 /// # Errors
 /// The store's.
-pub async fn list(store: &Store) -> Result<Vec<BackendView>> {
+pub async fn list(app: &App) -> Result<Vec<BackendView>> {
+    let store = &app.store;
+    let here = app.drivers.backend_status();
     let mut views = Vec::new();
     for kind in [BackendKind::Block, BackendKind::Share] {
         let pools = store.pools(kind).await?;
         for row in store.backends(Some(kind)).await? {
             let own = pools.iter().filter(|p| p.host == row.host).map(pool).collect();
-            views.push(backend(row, own));
+            let status = here.iter().find(|b| b.host == row.host);
+            views.push(backend(row, own, status));
         }
     }
     Ok(views)
 }
 
-fn backend(row: BackendRow, pools: Vec<PoolView>) -> BackendView {
+fn backend(row: BackendRow, pools: Vec<PoolView>, here: Option<&BackendStatus>) -> BackendView {
     let state = row.state(clock::now());
+    let reason = state.as_ref().err().cloned();
+    // one that does not open here has nothing to report, and that is why
+    let unopened = here.filter(|_| row.reported_at.is_none() && row.state_reason.is_none()).and_then(|b| b.reason.clone());
     BackendView {
         name: row.name().to_owned(),
         state: if state.is_ok() { "up" } else { "down" },
-        reason: state.err(),
-        since: clock::api_text(row.state_changed_at),
+        reason: reason.map(|r| unopened.unwrap_or(r)),
+        since: clock::utc_text(row.state_changed_at),
         shared_targets: row.shared_targets(),
-        report_began_at: row.report_began_at.map(clock::api_text),
-        reported_at: row.reported_at.map(clock::api_text),
+        report_began_at: row.report_began_at.map(clock::utc_text),
+        reported_at: row.reported_at.map(clock::utc_text),
         host: row.host,
         kind: row.kind,
         driver: row.driver,

@@ -14,11 +14,12 @@ use crate::{
 #[derive(Debug)]
 pub enum Service {
     /// The scheduler: in every process, so it is up when it is asked.
-    Scheduler {
-        host: String,
-        zone: String,
+    Scheduler { host: String, zone: String },
+    Volume {
+        row: Box<BackendRow>,
+        /// What its driver said last: it takes volumes in some pool.
+        takes_volumes: bool,
     },
-    Volume(Box<BackendRow>),
 }
 
 /// Every service of this host and binary; none is any.
@@ -36,7 +37,11 @@ pub async fn list(app: &App, ctx: &RequestContext, host: Option<&str>, binary: O
 pub(super) async fn all(app: &App) -> Result<Vec<Service>> {
     let config = app.config.get();
     let mut all = vec![Service::Scheduler { host: config.host.clone(), zone: config.block.default_availability_zone.clone() }];
-    all.extend(app.store.backends(Some(BackendKind::Block)).await?.into_iter().map(|row| Service::Volume(Box::new(row))));
+    let pools = app.store.pools(BackendKind::Block).await?;
+    for row in app.store.backends(Some(BackendKind::Block)).await? {
+        let takes_volumes = pools.iter().any(|p| p.host == row.host && p.present && p.available);
+        all.push(Service::Volume { row: Box::new(row), takes_volumes });
+    }
     Ok(all)
 }
 
@@ -44,13 +49,13 @@ impl Service {
     pub fn binary(&self) -> &'static str {
         match self {
             Self::Scheduler { .. } => SCHEDULER,
-            Self::Volume(_) => VOLUME,
+            Self::Volume { .. } => VOLUME,
         }
     }
     pub fn host(&self) -> &str {
         match self {
             Self::Scheduler { host, .. } => host,
-            Self::Volume(row) => &row.host,
+            Self::Volume { row, .. } => &row.host,
         }
     }
     /// `host` names it, or the cluster that it belongs to.
@@ -60,7 +65,14 @@ impl Service {
     pub fn is_up(&self) -> bool {
         match self {
             Self::Scheduler { .. } => true,
-            Self::Volume(row) => row.state(clock::now()).is_ok(),
+            Self::Volume { row, .. } => row.state(clock::now()).is_ok(),
+        }
+    }
+    /// Whether the storage behind it is up: an array may be out while its service answers.
+    pub fn storage_is_up(&self) -> bool {
+        match self {
+            Self::Scheduler { .. } => true,
+            Self::Volume { takes_volumes, .. } => self.is_up() && *takes_volumes,
         }
     }
 }

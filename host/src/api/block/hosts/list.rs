@@ -16,7 +16,7 @@ pub async fn list(req: ApiRequest) -> Result<Reply> {
 fn render(service: &Service) -> Value {
     let (zone, enabled, at) = match service {
         Service::Scheduler { zone, .. } => (zone, true, clock::now()),
-        Service::Volume(row) => (&row.availability_zone, row.enabled, row.reported_at.unwrap_or(row.updated_at)),
+        Service::Volume { row, .. } => (&row.availability_zone, row.enabled, row.reported_at.unwrap_or(row.updated_at)),
     };
     json!({
         "host_name": service.host(), "service": service.binary(), "zone": zone, "last-update": api_text(at),

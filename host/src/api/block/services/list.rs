@@ -23,7 +23,7 @@ fn render(service: &Service, minor: u16) -> Value {
             "binary": service.binary(), "host": host, "zone": zone, "status": "enabled", "state": state(up),
             "updated_at": api_text(clock::now()), "disabled_reason": null,
         }),
-        Service::Volume(row) => json!({
+        Service::Volume { row, .. } => json!({
             "binary": service.binary(),
             "host": row.host,
             "zone": row.availability_zone,
@@ -39,8 +39,8 @@ fn render(service: &Service, minor: u16) -> Value {
     if minor >= 7 {
         shown["cluster"] = Value::Null;
     }
-    if minor >= 49 && matches!(service, Service::Volume(_)) {
-        shown["backend_state"] = json!(state(up));
+    if minor >= 49 && matches!(service, Service::Volume { .. }) {
+        shown["backend_state"] = json!(state(service.storage_is_up()));
     }
     shown
 }

@@ -19,8 +19,7 @@ async fn an_array_that_hangs_delays_nobody_elses_change() {
             }
         })
     };
-    until(|| bench.backend("one").reason.is_some()).await;
-    tokio::time::sleep(Duration::from_millis(2500)).await; // it is being tried now
+    until(|| bench.texts.hanging.load(Ordering::SeqCst) > 0).await; // it is being tried now
     let others = async {
         assert_eq!(bench.offer("e", V2, false).await.result, OfferResult::Accepted);
         assert_eq!(bench.version("other"), "2");

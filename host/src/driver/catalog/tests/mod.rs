@@ -54,6 +54,8 @@ struct Texts {
     dead_arrays: Arc<Mutex<Vec<String>>>,
     /// Back ends whose array takes a request and never answers.
     hung_arrays: Arc<Mutex<Vec<String>>>,
+    /// How often one was asked.
+    hanging: Arc<AtomicUsize>,
 }
 
 struct TextDriver {
@@ -102,6 +104,7 @@ impl Driver for TextDriver {
                 return Err(DriverError::new(ErrorKind::Transient, "the array does not answer"));
             }
             if self.loader.hung_arrays.lock().unwrap().contains(&config.name) {
+                self.loader.hanging.fetch_add(1, Ordering::SeqCst);
                 std::future::pending::<()>().await;
             }
             let policy = HealthPolicy { failures: 3, first_pause: Duration::from_millis(50), longest_pause: Duration::from_secs(1) };
