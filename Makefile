@@ -21,12 +21,18 @@ help:
 	@echo 'make bench      measure; figures go to docs/performance.md by hand'
 	@echo 'make lint       format, clippy, dependencies'
 	@echo 'make drivers    build drivers/*.wasm into drivers/dist'
+	@echo 'make python-driver  build examples/python-driver, with componentize-py from the Python index'
 	@echo 'make build      the binary, with the memory driver inside: $(STOWAGE_BIN)'
 
 # The drivers have a lock and a cache of their own; a run without changes takes a second.
 .PHONY: drivers
 drivers:
 	@drivers/build.sh
+
+python_driver := $(CURDIR)/drivers/dist/python/python.wasm
+.PHONY: python-driver
+python-driver:
+	@examples/python-driver/build.sh $(python_driver)
 
 # After the drivers: the memory driver is embedded. Always the whole workspace: with another selection cargo unifies other
 # features, and builds wasmtime and SQLx once more.
@@ -45,17 +51,17 @@ check: lint drivers
 	@tests/run.sh check
 
 .PHONY: test
-test: lint build
+test: lint build python-driver
 	@drivers/check.sh test
 	@tests/install-postgres.sh
-	@tests/run.sh test
+	@STOWAGE_PYTHON_DRIVER=$(python_driver) tests/run.sh test
 
 .PHONY: test-full
-test-full: lint build
+test-full: lint build python-driver
 	@drivers/check.sh test
 	@drivers/check.sh toolchains
 	@tests/install-postgres.sh
-	@STOWAGE_TEST_FULL=1 tests/run.sh test
+	@STOWAGE_TEST_FULL=1 STOWAGE_PYTHON_DRIVER=$(python_driver) tests/run.sh test
 
 .PHONY: bench
 bench: build

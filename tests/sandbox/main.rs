@@ -7,5 +7,6 @@ mod lease;
 mod load;
 mod memory;
 mod objects;
+mod python;
 mod rig;
 mod verbs;
