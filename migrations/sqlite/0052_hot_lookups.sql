@@ -12,3 +12,6 @@ CREATE INDEX volumes_by_retype ON volumes (retype_to) WHERE retype_to IS NOT NUL
 -- the room of one resource, and of one pool
 CREATE INDEX capacity_claims_resource ON capacity_claims (resource_id);
 CREATE INDEX capacity_claims_pool ON capacity_claims (pool);
+-- a type that is renamed, or goes, takes every project's figures along
+CREATE INDEX quota_usage_resource ON quota_usage (resource);
+CREATE INDEX quota_limits_resource ON quota_limits (resource);

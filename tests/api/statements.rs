@@ -27,6 +27,7 @@ const SMALL: &[&str] = &[
     "b",
     "t",
     "w",
+    "n",
     "h",
     "held",
     "counted",
