@@ -37,6 +37,19 @@ def volumes():
         after = page[-1].key
 
 
+def size_of(volume):
+    entry = kv.get(f"volume/{volume.id}")
+    return None if entry is None else json.loads(entry.value)["gib"]
+
+
+def found(volume):
+    """Its size; a verb on what is not there is refused."""
+    size = size_of(volume)
+    if size is None:
+        raise refuse(types.ErrorKind.NOT_FOUND, f"there is no volume {volume.id}")
+    return size
+
+
 def store(volume, gib):
     kv.put(f"volume/{volume.id}", json.dumps({"gib": gib}).encode())
     return types.VolumeOutcome_Done(types.VolumeUpdate(f"py-{volume.id}", None))
@@ -100,7 +113,7 @@ class Capabilities(exports.Capabilities):
 
 class Volumes(exports.Volumes):
     def create(self, call, volume):
-        if kv.get(f"volume/{volume.id}") is None:
+        if size_of(volume) is None:
             room_for(volume.size_gib, volume.id)
         return store(volume, volume.size_gib)
 
@@ -108,8 +121,9 @@ class Volumes(exports.Volumes):
         kv.delete(f"volume/{volume.id}", None)
 
     def extend(self, call, volume, new_size_gib):
+        size = found(volume)
         room_for(new_size_gib, volume.id)
-        return store(volume, new_size_gib)
+        return store(volume, max(size, new_size_gib))
 
 
 class ConnectionInfo(exports.ConnectionInfo):
@@ -118,8 +132,7 @@ class ConnectionInfo(exports.ConnectionInfo):
             raise refuse(types.ErrorKind.INVALID, "the connector has no iSCSI initiator")
 
     def connect(self, call, volume, attachment_id, mode, connector):
-        if kv.get(f"volume/{volume.id}") is None:
-            raise refuse(types.ErrorKind.NOT_FOUND, f"there is no volume {volume.id}")
+        found(volume)
         target = connection_info.IscsiTarget(config.get("portal").value, f"iqn.2026-01.example:{volume.id}", 1)
         iscsi = connection_info.IscsiConnection([target], None, None, True)
         return connection_info.Connection(connection_info.ConnectionTarget_Iscsi(iscsi), [])
