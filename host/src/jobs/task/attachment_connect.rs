@@ -331,7 +331,7 @@ async fn failed(
     let mut tx = cx.app.store.begin().await?;
     tx.volume_locked(&volume.id).await?;
     if attachment.is_older(OlderAction::Connect) && attachment.connection_info.is_none() {
-        without_purpose(&mut tx, cx, attachment, volume, leftover).await?;
+        without_purpose(&mut tx, cx, attachment, volume, leftover || attachment.leftovers.is_some()).await?;
     } else {
         tx.attachment_released(&attachment.id, &cx.job.id, status, leftover, clock::now()).await?;
     }
