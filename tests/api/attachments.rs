@@ -1,5 +1,6 @@
 //! `/attachments`: states, modes, who joins whose work, what a failure leaves, and the refusals. Multi-attach is in `spec_d`.
 
+use http::Method;
 use serde_json::{Value, json};
 use stowage::driver::ErrorKind;
 use support::Persona;
@@ -7,6 +8,7 @@ use support::Persona;
 use crate::{
     array::Fault,
     site::{Site, attach, complete, connect, connector, create, detach, reserve, uuid},
+    volume_actions::act,
 };
 
 #[tokio::test]
@@ -323,4 +325,111 @@ async fn a_connector_too_large_to_be_kept_is_refused_before_anything_happens() {
     }
     assert_eq!((site.status(&volume).await.0.as_str(), site.array.count("connect")), ("reserved", 0));
     connect(&member, path.rsplit('/').next().unwrap(), "c1").await.expect(200);
+}
+
+#[tokio::test]
+async fn every_operation_exists_from_its_microversion_on_and_not_before() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    let volume = site.volume().await;
+    let id = reserve(&member, &volume, None).await;
+    let (one, action) = (format!("/attachments/{id}"), format!("/attachments/{id}/action"));
+    let another = json!({ "attachment": { "volume_uuid": site.volume().await, "instance_uuid": uuid() } });
+    let connects = json!({ "attachment": { "connector": connector("c1") } });
+    for (since, method, path, body, success) in [
+        (27, Method::POST, "/attachments", Some(another), 200),
+        (27, Method::GET, "/attachments", None, 200),
+        (27, Method::GET, "/attachments/detail", None, 200),
+        (27, Method::GET, one.as_str(), None, 200),
+        (27, Method::PUT, one.as_str(), Some(connects), 200),
+        (44, Method::POST, action.as_str(), Some(json!({ "os-complete": null })), 204),
+        (27, Method::DELETE, one.as_str(), None, 200),
+    ] {
+        let before = member.at(&format!("3.{}", since - 1)).send(method.clone(), path, body.clone()).await;
+        assert_eq!(before.status, 404, "{before:?}");
+        member.at(&format!("3.{since}")).send(method, path, body).await.expect(success);
+    }
+}
+
+#[tokio::test]
+async fn mode_is_a_word_of_3_54_and_an_unset_one_reads_null() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    for (minor, mode, shown) in [(53, None, "null"), (54, None, "null"), (54, Some("ro"), "ro"), (71, Some("rw"), "rw")] {
+        let volume = site.volume().await;
+        let mut body = json!({ "volume_uuid": volume });
+        if let Some(mode) = mode {
+            body["mode"] = json!(mode);
+        }
+        let made = member.at(&format!("3.{minor}")).post("/attachments", json!({ "attachment": body })).await.expect(200);
+        assert_eq!(made["attachment"]["attach_mode"], shown, "3.{minor} {mode:?}");
+    }
+    let early = json!({ "attachment": { "volume_uuid": site.volume().await, "mode": "ro" } });
+    assert_eq!(member.at("3.53").post("/attachments", early).await.status, 400);
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_404_in_every_operation_and_what_is_wrong_400() {
+    let site = Site::start().await;
+    let member = site.member().await.at("3.54");
+    let nothing = format!("/attachments/{}", uuid());
+    let connects = json!({ "attachment": { "connector": connector("c1") } });
+    let text = member.get(&nothing).await.fault(404);
+    assert!(text.starts_with("Volume attachment could not be found with filter: attachment_id = "), "{text}");
+    assert_eq!(member.put(&nothing, connects).await.status, 404);
+    assert_eq!(member.delete(&nothing).await.status, 404);
+    assert_eq!(member.post(&format!("{nothing}/action"), json!({ "os-complete": null })).await.status, 404);
+    assert_eq!(member.post("/attachments", json!({ "attachment": { "volume_uuid": uuid() } })).await.status, 404);
+    let volume = site.volume().await;
+    for bad in [
+        json!({}),
+        json!({ "attachment": null }),
+        json!({ "attachment": [] }),
+        json!({ "attachment": {} }),
+        json!({ "attachment": { "volume_uuid": "seven" } }),
+        json!({ "attachment": { "volume_uuid": volume, "instance_uuid": "seven" } }),
+        json!({ "attachment": { "volume_uuid": volume, "connector": "c1" } }),
+        json!({ "attachment": { "volume_uuid": volume, "mode": "w" } }),
+        json!({ "attachment": { "volume_uuid": volume, "color": "red" } }),
+        json!({ "attachment": { "volume_uuid": volume }, "color": "red" }),
+    ] {
+        assert_eq!(member.post("/attachments", bad.clone()).await.status, 400, "{bad}");
+    }
+    let id = reserve(&member, &volume, None).await;
+    assert_eq!(member.post(&format!("/attachments/{id}/action"), json!({ "os-incomplete": null })).await.status, 400);
+    let mut with_mode = connector("c1");
+    with_mode["mode"] = json!("w");
+    assert_eq!(member.put(&format!("/attachments/{id}"), json!({ "attachment": { "connector": with_mode } })).await.status, 400);
+    assert_eq!(site.array.count("connect"), 0);
+}
+
+#[tokio::test]
+async fn an_attachment_of_a_volume_in_error_is_not_updated_but_goes() {
+    let site = Site::start().await;
+    let (member, operator) = (site.member().await, site.operator().await);
+    let volume = site.volume().await;
+    let id = reserve(&member, &volume, None).await;
+    act(&operator, &volume, "os-reset_status", json!({ "status": "error" })).await.expect(202);
+    let text = connect(&member, &id, "c1").await.fault(409);
+    assert!(text.contains("can not be updated if the volume is in an error state"), "{text}");
+    detach(&member, &id).await.expect(200);
+    assert_eq!(site.array.count("connect"), 0);
+}
+
+#[tokio::test]
+async fn readers_see_attachments_and_change_none() {
+    let site = Site::start().await;
+    let (member, reader) = (site.member().await, site.block(Persona::Reader).await.at("3.54"));
+    let volume = site.volume().await;
+    let id = reserve(&member, &volume, None).await;
+    let path = format!("/attachments/{id}");
+    for path in [&path, "/attachments", "/attachments/detail"] {
+        reader.get(path).await.expect(200);
+    }
+    let other = site.volume().await;
+    assert_eq!(reader.post("/attachments", json!({ "attachment": { "volume_uuid": other } })).await.status, 403);
+    assert_eq!(connect(&reader, &id, "c1").await.status, 403);
+    assert_eq!(complete(&reader, &id).await.status, 403);
+    assert_eq!(detach(&reader, &id).await.status, 403);
+    assert_eq!((site.status(&volume).await.0, site.status(&other).await.0), ("reserved".into(), "available".into()));
 }

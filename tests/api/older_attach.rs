@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use stowage::driver::ErrorKind;
-use support::{Client, Persona};
+use support::{Client, Persona, both_databases};
 
 use crate::{
     array::Fault,
@@ -29,40 +29,41 @@ async fn attachments(client: &Client, volume: &str) -> Vec<(String, Value)> {
     list["attachments"].as_array().unwrap().iter().map(|a| (a["status"].as_str().unwrap().to_owned(), a["instance"].clone())).collect()
 }
 
-#[tokio::test]
-async fn a_volume_is_reserved_connected_attached_and_goes_back_the_same_way() {
-    let site = Site::start().await;
-    let member = site.member().await;
-    let volume = site.volume().await;
-    act(&member, &volume, "os-reserve", json!({})).await.expect(202);
-    assert_eq!(site.status(&volume).await, ("attaching".into(), "attaching".into()));
+both_databases! {
+    async fn a_volume_is_reserved_connected_attached_and_goes_back_the_same_way(db) {
+        let site = Site::on(&db).await;
+        let member = site.member().await;
+        let volume = site.volume().await;
+        act(&member, &volume, "os-reserve", json!({})).await.expect(202);
+        assert_eq!(site.status(&volume).await, ("attaching".into(), "attaching".into()));
 
-    let info = initialize(&member, &volume, "c1").await.expect(200)["connection_info"].clone();
-    let keys: Vec<&String> = info.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["data", "driver_volume_type", "enforce_multipath"]);
-    assert_eq!((&info["driver_volume_type"], &info["enforce_multipath"]), (&json!("iscsi"), &json!(false)));
-    let data = &info["data"];
-    assert_eq!((&data["target_iqn"], &data["access_mode"]), (&json!(format!("iqn.2026-01.test:{volume}")), &json!("rw")));
-    assert_eq!((&data["volume_id"], &data["encrypted"], &data["qos_specs"]), (&json!(volume), &json!(false), &Value::Null));
-    assert_eq!((site.array.hosts_of(&volume), site.status(&volume).await.0), (vec!["c1".to_owned()], "attaching".into()));
+        let info = initialize(&member, &volume, "c1").await.expect(200)["connection_info"].clone();
+        let keys: Vec<&String> = info.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["data", "driver_volume_type", "enforce_multipath"]);
+        assert_eq!((&info["driver_volume_type"], &info["enforce_multipath"]), (&json!("iscsi"), &json!(false)));
+        let data = &info["data"];
+        assert_eq!((&data["target_iqn"], &data["access_mode"]), (&json!(format!("iqn.2026-01.test:{volume}")), &json!("rw")));
+        assert_eq!((&data["volume_id"], &data["encrypted"], &data["qos_specs"]), (&json!(volume), &json!(false), &Value::Null));
+        assert_eq!((site.array.hosts_of(&volume), site.status(&volume).await.0), (vec!["c1".to_owned()], "attaching".into()));
 
-    let server = uuid();
-    act(&member, &volume, "os-attach", json!({ "instance_uuid": server, "mountpoint": "/dev/vdc", "mode": "rw" })).await.expect(202);
-    assert_eq!(site.status(&volume).await, ("in-use".into(), "attached".into()));
-    let shown = member.get(&format!("/volumes/{volume}")).await.expect(200)["volume"]["attachments"].clone();
-    assert_eq!((shown.as_array().unwrap().len(), &shown[0]["server_id"], &shown[0]["device"]), (1, &json!(server), &json!("/dev/vdc")));
+        let server = uuid();
+        act(&member, &volume, "os-attach", json!({ "instance_uuid": server, "mountpoint": "/dev/vdc", "mode": "rw" })).await.expect(202);
+        assert_eq!(site.status(&volume).await, ("in-use".into(), "attached".into()));
+        let shown = member.get(&format!("/volumes/{volume}")).await.expect(200)["volume"]["attachments"].clone();
+        assert_eq!((shown.as_array().unwrap().len(), &shown[0]["server_id"], &shown[0]["device"]), (1, &json!(server), &json!("/dev/vdc")));
 
-    act(&member, &volume, "os-begin_detaching", json!({})).await.expect(202);
-    assert_eq!(site.status(&volume).await.0, "detaching");
-    let shown = member.get(&format!("/volumes/{volume}")).await.expect(200)["volume"]["attachments"].clone();
-    assert_eq!(shown.as_array().unwrap().len(), 1, "whoever detaches still finds it");
-    let nova = nova(&site, &member).await;
-    terminate(&nova, &volume, "c1").await.expect(202);
-    assert!(site.array.hosts_of(&volume).is_empty());
-    assert_eq!(site.status(&volume).await.0, "detaching");
-    act(&nova, &volume, "os-detach", json!({ "attachment_id": shown[0]["attachment_id"] })).await.expect(202);
-    assert_eq!(site.status(&volume).await, ("available".into(), "detached".into()));
-    assert!(attachments(&member, &volume).await.is_empty());
+        act(&member, &volume, "os-begin_detaching", json!({})).await.expect(202);
+        assert_eq!(site.status(&volume).await.0, "detaching");
+        let shown = member.get(&format!("/volumes/{volume}")).await.expect(200)["volume"]["attachments"].clone();
+        assert_eq!(shown.as_array().unwrap().len(), 1, "whoever detaches still finds it");
+        let nova = nova(&site, &member).await;
+        terminate(&nova, &volume, "c1").await.expect(202);
+        assert!(site.array.hosts_of(&volume).is_empty());
+        assert_eq!(site.status(&volume).await.0, "detaching");
+        act(&nova, &volume, "os-detach", json!({ "attachment_id": shown[0]["attachment_id"] })).await.expect(202);
+        assert_eq!(site.status(&volume).await, ("available".into(), "detached".into()));
+        assert!(attachments(&member, &volume).await.is_empty());
+    }
 }
 
 #[tokio::test]
@@ -189,24 +190,25 @@ async fn attach_needs_somebody_a_mountpoint_and_a_mode_that_the_volume_allows() 
     assert_eq!(initialize(&member, &volume, "c1").await.expect(200)["connection_info"]["data"]["access_mode"], "ro");
 }
 
-#[tokio::test]
-async fn a_detach_is_announced_and_taken_back() {
-    let site = Site::start().await;
-    let member = site.member().await;
-    let volume = site.multiattach_volume().await;
-    assert!(act(&member, &volume, "os-begin_detaching", json!({})).await.fault(400).contains("must be 'in-use'"));
-    act(&member, &volume, "os-roll_detaching", json!({})).await.expect(202);
-    let (one, _two) = (attach(&member, &volume, "c1").await, attach(&member, &volume, "c2").await);
-    act(&member, &volume, "os-begin_detaching", json!({})).await.expect(202);
-    assert_eq!(site.status(&volume).await.0, "detaching");
-    assert_eq!(act(&member, &volume, "os-begin_detaching", json!({})).await.status, 400);
-    assert_eq!(act(&member, &volume, "os-extend", json!({ "new_size": 2 })).await.status, 400);
-    act(&member, &volume, "os-roll_detaching", json!({})).await.expect(202);
-    assert_eq!(site.status(&volume).await, ("in-use".into(), "attached".into()));
-    // the detach of one ends the announcement for the others
-    act(&member, &volume, "os-begin_detaching", json!({})).await.expect(202);
-    act(&member, &volume, "os-detach", json!({ "attachment_id": one })).await.expect(202);
-    assert_eq!(site.status(&volume).await, ("in-use".into(), "attached".into()));
+both_databases! {
+    async fn a_detach_is_announced_and_taken_back(db) {
+        let site = Site::on(&db).await;
+        let member = site.member().await;
+        let volume = site.multiattach_volume().await;
+        assert!(act(&member, &volume, "os-begin_detaching", json!({})).await.fault(400).contains("must be 'in-use'"));
+        act(&member, &volume, "os-roll_detaching", json!({})).await.expect(202);
+        let (one, _two) = (attach(&member, &volume, "c1").await, attach(&member, &volume, "c2").await);
+        act(&member, &volume, "os-begin_detaching", json!({})).await.expect(202);
+        assert_eq!(site.status(&volume).await.0, "detaching");
+        assert_eq!(act(&member, &volume, "os-begin_detaching", json!({})).await.status, 400);
+        assert_eq!(act(&member, &volume, "os-extend", json!({ "new_size": 2 })).await.status, 400);
+        act(&member, &volume, "os-roll_detaching", json!({})).await.expect(202);
+        assert_eq!(site.status(&volume).await, ("in-use".into(), "attached".into()));
+        // the detach of one ends the announcement for the others
+        act(&member, &volume, "os-begin_detaching", json!({})).await.expect(202);
+        act(&member, &volume, "os-detach", json!({ "attachment_id": one })).await.expect(202);
+        assert_eq!(site.status(&volume).await, ("in-use".into(), "attached".into()));
+    }
 }
 
 #[tokio::test]
@@ -230,27 +232,28 @@ async fn detach_finds_the_only_attachment_and_says_when_it_cannot() {
     assert_eq!(member.at("3.27").get(&format!("/attachments/{two}")).await.status, 404);
 }
 
-#[tokio::test]
-async fn a_server_that_migrates_is_connected_on_its_next_host_first() {
-    let site = Site::start().await;
-    let member = site.member().await;
-    let volume = site.volume().await;
-    let nova = nova(&site, &member).await;
-    act(&nova, &volume, "os-reserve", json!({})).await.expect(202);
-    initialize(&nova, &volume, "c1").await.expect(200);
-    act(&nova, &volume, "os-attach", json!({ "instance_uuid": uuid(), "mountpoint": "/dev/vdb" })).await.expect(202);
-    initialize(&nova, &volume, "c2").await.expect(200);
-    assert_eq!((site.array.hosts_of(&volume), site.status(&volume).await.0), (vec!["c1".to_owned(), "c2".to_owned()], "in-use".into()));
-    terminate(&nova, &volume, "c1").await.expect(202);
-    assert_eq!((site.array.hosts_of(&volume), site.status(&volume).await.0), (vec!["c2".to_owned()], "in-use".into()));
-    // the server still has it, on the other host: nobody else may take it away
-    for (action, members) in [("os-detach", json!({})), ("os-terminate_connection", json!({ "connector": connector("c2") }))] {
-        assert_eq!(act(&member, &volume, action, members).await.status, 409, "{action}");
+both_databases! {
+    async fn a_server_that_migrates_is_connected_on_its_next_host_first(db) {
+        let site = Site::on(&db).await;
+        let member = site.member().await;
+        let volume = site.volume().await;
+        let nova = nova(&site, &member).await;
+        act(&nova, &volume, "os-reserve", json!({})).await.expect(202);
+        initialize(&nova, &volume, "c1").await.expect(200);
+        act(&nova, &volume, "os-attach", json!({ "instance_uuid": uuid(), "mountpoint": "/dev/vdb" })).await.expect(202);
+        initialize(&nova, &volume, "c2").await.expect(200);
+        assert_eq!((site.array.hosts_of(&volume), site.status(&volume).await.0), (vec!["c1".to_owned(), "c2".to_owned()], "in-use".into()));
+        terminate(&nova, &volume, "c1").await.expect(202);
+        assert_eq!((site.array.hosts_of(&volume), site.status(&volume).await.0), (vec!["c2".to_owned()], "in-use".into()));
+        // the server still has it, on the other host: nobody else may take it away
+        for (action, members) in [("os-detach", json!({})), ("os-terminate_connection", json!({ "connector": connector("c2") }))] {
+            assert_eq!(act(&member, &volume, action, members).await.status, 409, "{action}");
+        }
+        terminate(&nova, &volume, "c2").await.expect(202);
+        act(&nova, &volume, "os-detach", json!({})).await.expect(202);
+        assert_eq!(site.status(&volume).await, ("available".into(), "detached".into()));
+        assert!(attachments(&member, &volume).await.is_empty());
     }
-    terminate(&nova, &volume, "c2").await.expect(202);
-    act(&nova, &volume, "os-detach", json!({})).await.expect(202);
-    assert_eq!(site.status(&volume).await, ("available".into(), "detached".into()));
-    assert!(attachments(&member, &volume).await.is_empty());
 }
 
 #[tokio::test]
@@ -293,24 +296,25 @@ async fn one_api_goes_on_with_what_the_other_began() {
     assert_eq!((site.status(&volume).await.0, site.array.hosts_of(&volume).len()), ("available".into(), 0));
 }
 
-#[tokio::test]
-async fn a_failed_connect_leaves_what_was_there_before_it() {
-    let site = Site::start().await;
-    let member = site.member().await;
-    let (reserved, free) = (site.volume().await, site.volume().await);
-    act(&member, &reserved, "os-reserve", json!({})).await.expect(202);
-    for (volume, status) in [(&reserved, "attaching"), (&free, "available")] {
-        for _ in 0..3 {
-            site.array.fault("connect", Fault::LoseAnswer(ErrorKind::Internal));
+both_databases! {
+    async fn a_failed_connect_leaves_what_was_there_before_it(db) {
+        let site = Site::on(&db).await;
+        let member = site.member().await;
+        let (reserved, free) = (site.volume().await, site.volume().await);
+        act(&member, &reserved, "os-reserve", json!({})).await.expect(202);
+        for (volume, status) in [(&reserved, "attaching"), (&free, "available")] {
+            for _ in 0..3 {
+                site.array.fault("connect", Fault::LoseAnswer(ErrorKind::Internal));
+            }
+            let text = initialize(&member, volume, "c1").await.fault(500);
+            assert!(text.starts_with("Unable to fetch connection information from backend."), "{text}");
+            assert_eq!((site.status(volume).await.0.as_str(), site.array.hosts_of(volume).len()), (status, 0));
+            // what the connector lacks is the caller's to say
+            let bad = json!({ "connector": { "host": "c1" } });
+            assert!(act(&member, volume, "os-initialize_connection", bad).await.fault(400).contains("initiator"));
+            assert_eq!(site.status(volume).await.0, status);
+            initialize(&member, volume, "c1").await.expect(200);
         }
-        let text = initialize(&member, volume, "c1").await.fault(500);
-        assert!(text.starts_with("Unable to fetch connection information from backend."), "{text}");
-        assert_eq!((site.status(volume).await.0.as_str(), site.array.hosts_of(volume).len()), (status, 0));
-        // what the connector lacks is the caller's to say
-        let bad = json!({ "connector": { "host": "c1" } });
-        assert!(act(&member, volume, "os-initialize_connection", bad).await.fault(400).contains("initiator"));
-        assert_eq!(site.status(volume).await.0, status);
-        initialize(&member, volume, "c1").await.expect(200);
     }
 }
 
@@ -376,30 +380,31 @@ async fn past_the_deadline_the_caller_gets_504_and_a_repeat_joins() {
     assert!(site.array.hosts_of(&volume).is_empty());
 }
 
-#[tokio::test]
-async fn of_many_reservations_of_an_ordinary_volume_by_both_apis_one_succeeds() {
-    let site = Site::start().await;
-    let member = site.member().await;
-    let volume = site.volume().await;
-    let asks: Vec<_> = (0..8)
-        .map(|n| {
-            let (member, volume) = (member.at("3.27"), volume.clone());
-            tokio::spawn(async move {
-                if n % 2 == 0 {
-                    return act(&member, &volume, "os-reserve", json!({})).await.status.as_u16();
-                }
-                let body = json!({ "attachment": { "volume_uuid": volume, "instance_uuid": uuid() } });
-                member.post("/attachments", body).await.status.as_u16()
+both_databases! {
+    async fn of_many_reservations_of_an_ordinary_volume_by_both_apis_one_succeeds(db) {
+        let site = Site::on(&db).await;
+        let member = site.member().await;
+        let volume = site.volume().await;
+        let asks: Vec<_> = (0..8)
+            .map(|n| {
+                let (member, volume) = (member.at("3.27"), volume.clone());
+                tokio::spawn(async move {
+                    if n % 2 == 0 {
+                        return act(&member, &volume, "os-reserve", json!({})).await.status.as_u16();
+                    }
+                    let body = json!({ "attachment": { "volume_uuid": volume, "instance_uuid": uuid() } });
+                    member.post("/attachments", body).await.status.as_u16()
+                })
             })
-        })
-        .collect();
-    let mut won = 0;
-    for ask in asks {
-        let status = ask.await.unwrap();
-        assert!([200, 202, 400].contains(&status), "{status}");
-        won += usize::from(status < 300);
+            .collect();
+        let mut won = 0;
+        for ask in asks {
+            let status = ask.await.unwrap();
+            assert!([200, 202, 400].contains(&status), "{status}");
+            won += usize::from(status < 300);
+        }
+        assert_eq!((won, attachments(&member, &volume).await.len()), (1, 1));
     }
-    assert_eq!((won, attachments(&member, &volume).await.len()), (1, 1));
 }
 
 #[tokio::test]

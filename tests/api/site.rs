@@ -8,7 +8,7 @@ use stowage::{
     config::Config,
     scheduler::{BackendConfig, BackendKind, dictionary},
 };
-use support::{Client, Persona, TestApp, wait};
+use support::{Client, Persona, TestApp, db::Db, wait};
 
 use crate::array::Array;
 
@@ -36,6 +36,18 @@ impl Site {
         let site = Self { app, array };
         site.serve("stowage@a", &site.array).await;
         site
+    }
+
+    /// As [`Site::start`], over a database of the test's.
+    pub async fn on(db: &Db) -> Self {
+        let url = db.options.url.clone();
+        Self::start_with(|c| {
+            // a SQLite file has one process, which has it open: then a fresh one will do
+            if db.is_postgres() {
+                c.database.url = url;
+            }
+        })
+        .await
     }
 
     /// Brings an array into service, or its changed report.

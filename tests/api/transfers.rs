@@ -1,7 +1,7 @@
 //! Transfers: offered with a key that is shown once, taken with everything that belongs to the volume, or withdrawn.
 
 use serde_json::{Value, json};
-use support::{Client, Persona};
+use support::{Client, Persona, both_databases};
 
 use crate::{
     site::{Site, attach, reserve, uuid},
@@ -102,57 +102,59 @@ async fn the_key_is_shown_once_and_only_it_fits() {
     with(json!(key)).await.expect(202);
 }
 
-#[tokio::test]
-async fn the_quota_moves_with_the_volume_its_snapshots_and_its_type() {
-    let site = Site::start().await;
-    let (member, stranger) = (site.member().await.at("3.55"), site.block(Persona::Stranger).await.at("3.55"));
-    let volume = site.volume_with(json!({ "size": 3 })).await;
-    let one = snapshot(&member, &volume).await;
-    let two = snapshot(&member, &volume).await;
-    assert_eq!((figures(&site, &member).await, figures(&site, &stranger).await), ([1, 2, 9, 1, 2, 9], [0; 6]));
-    let made = offer(&member, &volume).await;
-    assert_eq!(made["no_snapshots"], false);
-    assert_eq!(figures(&site, &member).await, [1, 2, 9, 1, 2, 9], "an offer is nothing yet");
-    accept(&stranger, &made).await.expect(202);
-    assert_eq!((figures(&site, &member).await, figures(&site, &stranger).await), ([0; 6], [1, 2, 9, 1, 2, 9]));
-    for s in [&one, &two] {
-        assert_eq!(member.get(&format!("/snapshots/{s}")).await.status, 404);
-        stranger.get(&format!("/snapshots/{s}")).await.expect(200);
+both_databases! {
+    async fn the_quota_moves_with_the_volume_its_snapshots_and_its_type(db) {
+        let site = Site::on(&db).await;
+        let (member, stranger) = (site.member().await.at("3.55"), site.block(Persona::Stranger).await.at("3.55"));
+        let volume = site.volume_with(json!({ "size": 3 })).await;
+        let one = snapshot(&member, &volume).await;
+        let two = snapshot(&member, &volume).await;
+        assert_eq!((figures(&site, &member).await, figures(&site, &stranger).await), ([1, 2, 9, 1, 2, 9], [0; 6]));
+        let made = offer(&member, &volume).await;
+        assert_eq!(made["no_snapshots"], false);
+        assert_eq!(figures(&site, &member).await, [1, 2, 9, 1, 2, 9], "an offer is nothing yet");
+        accept(&stranger, &made).await.expect(202);
+        assert_eq!((figures(&site, &member).await, figures(&site, &stranger).await), ([0; 6], [1, 2, 9, 1, 2, 9]));
+        for s in [&one, &two] {
+            assert_eq!(member.get(&format!("/snapshots/{s}")).await.status, 404);
+            stranger.get(&format!("/snapshots/{s}")).await.expect(200);
+        }
+        quota_is_true(&site).await;
     }
-    quota_is_true(&site).await;
 }
 
-#[tokio::test]
-async fn without_its_snapshots_they_stay_and_stand_in_the_way_of_its_end() {
-    let site = Site::start().await;
-    let (member, stranger) = (site.member().await, site.block(Persona::Stranger).await);
-    for (client, body) in [
-        (member.at("3.55"), json!({ "no_snapshots": true })),
-        // before 3.55 they always stay
-        (member.at("3.54"), json!({})),
-    ] {
-        let volume = site.volume_with(json!({ "size": 2 })).await;
-        let kept = snapshot(&member, &volume).await;
-        let mut transfer = json!({ "volume_id": volume });
-        transfer.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
-        let made = client.post(NAMES[0], json!({ "transfer": transfer })).await.expect(202)["transfer"].clone();
-        accept(&stranger, &made).await.expect(202);
-        assert_eq!((figures(&site, &member).await, figures(&site, &stranger).await), ([0, 1, 2, 0, 1, 2], [1, 0, 2, 1, 0, 2]));
-        member.get(&format!("/snapshots/{kept}")).await.expect(200);
-        assert_eq!(stranger.get(&format!("/snapshots/{kept}")).await.status, 404);
-        // what is another's is not deleted along with it
-        let path = format!("/volumes/{volume}?cascade=true");
-        assert!(stranger.delete(&path).await.fault(400).contains("snapshots of the project that transferred it"));
-        // the type's figures are each project's own
-        site.operator().await.post("/types", json!({ "volume_type": { "name": format!("gold{volume}") } })).await.expect(200);
-        act(&stranger, &volume, "os-retype", json!({ "new_type": format!("gold{volume}") })).await.expect(202);
-        stranger.until(&format!("/volumes/{volume}"), |a| a.body()["volume"]["volume_type"] == format!("gold{volume}")).await;
-        quota_is_true(&site).await;
-        member.delete(&format!("/snapshots/{kept}")).await.expect(202);
-        member.until_gone(&format!("/snapshots/{kept}")).await;
-        stranger.delete(&format!("/volumes/{volume}")).await.expect(202);
-        stranger.until_gone(&format!("/volumes/{volume}")).await;
-        quota_is_true(&site).await;
+both_databases! {
+    async fn without_its_snapshots_they_stay_and_stand_in_the_way_of_its_end(db) {
+        let site = Site::on(&db).await;
+        let (member, stranger) = (site.member().await, site.block(Persona::Stranger).await);
+        for (client, body) in [
+            (member.at("3.55"), json!({ "no_snapshots": true })),
+            // before 3.55 they always stay
+            (member.at("3.54"), json!({})),
+        ] {
+            let volume = site.volume_with(json!({ "size": 2 })).await;
+            let kept = snapshot(&member, &volume).await;
+            let mut transfer = json!({ "volume_id": volume });
+            transfer.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+            let made = client.post(NAMES[0], json!({ "transfer": transfer })).await.expect(202)["transfer"].clone();
+            accept(&stranger, &made).await.expect(202);
+            assert_eq!((figures(&site, &member).await, figures(&site, &stranger).await), ([0, 1, 2, 0, 1, 2], [1, 0, 2, 1, 0, 2]));
+            member.get(&format!("/snapshots/{kept}")).await.expect(200);
+            assert_eq!(stranger.get(&format!("/snapshots/{kept}")).await.status, 404);
+            // what is another's is not deleted along with it
+            let path = format!("/volumes/{volume}?cascade=true");
+            assert!(stranger.delete(&path).await.fault(400).contains("snapshots of the project that transferred it"));
+            // the type's figures are each project's own
+            site.operator().await.post("/types", json!({ "volume_type": { "name": format!("gold{volume}") } })).await.expect(200);
+            act(&stranger, &volume, "os-retype", json!({ "new_type": format!("gold{volume}") })).await.expect(202);
+            stranger.until(&format!("/volumes/{volume}"), |a| a.body()["volume"]["volume_type"] == format!("gold{volume}")).await;
+            quota_is_true(&site).await;
+            member.delete(&format!("/snapshots/{kept}")).await.expect(202);
+            member.until_gone(&format!("/snapshots/{kept}")).await;
+            stranger.delete(&format!("/volumes/{volume}")).await.expect(202);
+            stranger.until_gone(&format!("/volumes/{volume}")).await;
+            quota_is_true(&site).await;
+        }
     }
 }
 
@@ -264,83 +266,86 @@ async fn an_offer_is_withdrawn_by_whose_it_is() {
     assert_eq!(site.status(&volume).await.0, "available");
 }
 
-#[tokio::test]
-async fn an_offer_dies_with_the_volume_and_with_its_status() {
-    let site = Site::start().await;
-    let (member, stranger, operator) = (site.member().await, site.block(Persona::Stranger).await, site.operator().await);
-    let (told, deleted) = (site.volume().await, site.volume().await);
-    let offers = [offer(&member, &told).await, offer(&member, &deleted).await];
-    act(&operator, &told, "os-reset_status", json!({ "status": "available" })).await.expect(202);
-    site.array.hold("delete");
-    act(&operator, &deleted, "os-force_delete", json!({})).await.expect(202);
-    // on its way out it is no longer for anybody
-    assert!([400, 404].contains(&accept(&stranger, &offers[1]).await.status.as_u16()));
-    site.array.release("delete");
-    member.until_gone(&format!("/volumes/{deleted}")).await;
-    for made in &offers {
-        assert_eq!(member.get(&format!("{}/{}", NAMES[0], made["id"].as_str().unwrap())).await.status, 404);
-        assert_eq!(accept(&stranger, made).await.status, 404);
-    }
-    assert_eq!((site.status(&told).await.0, owner(&site, &told).await), ("available".into(), member.project_id.clone()));
-    offer(&member, &told).await;
-    quota_is_true(&site).await;
-}
-
-#[tokio::test]
-async fn of_many_who_take_at_once_one_does() {
-    let site = Site::start().await;
-    let (member, stranger, operator) = (site.member().await, site.block(Persona::Stranger).await, site.operator().await);
-    let volume = site.volume().await;
-    let made = offer(&member, &volume).await;
-    let asks: Vec<_> = (0..8)
-        .map(|n| {
-            let (client, made) = (if n % 2 == 0 { stranger.clone() } else { operator.clone() }, made.clone());
-            tokio::spawn(async move { accept(&client, &made).await.status.as_u16() })
-        })
-        .collect();
-    let mut statuses = Vec::new();
-    for ask in asks {
-        statuses.push(ask.await.unwrap());
-    }
-    statuses.sort_unstable();
-    assert_eq!(statuses, [202, 404, 404, 404, 404, 404, 404, 404]);
-    quota_is_true(&site).await;
-}
-
-#[tokio::test]
-async fn lists_are_paged_sorted_and_filtered() {
-    let site = Site::start().await;
-    let member = site.member().await.at("3.59");
-    let mut ids = Vec::new();
-    for name in ["b", "c", "a"] {
-        let body = json!({ "transfer": { "volume_id": site.volume().await, "name": name } });
-        ids.push(member.post(NAMES[0], body).await.expect(202)["transfer"]["id"].as_str().unwrap().to_owned());
-    }
-    let listed = |query: &str| {
-        let (member, path) = (member.clone(), format!("{}{query}", NAMES[0]));
-        async move {
-            let body = member.get(&path).await.expect(200);
-            let ids = body["transfers"].as_array().unwrap().iter().map(|t| t["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
-            (ids, body["transfers_links"][0]["href"].as_str().map(str::to_owned))
+both_databases! {
+    async fn an_offer_dies_with_the_volume_and_with_its_status(db) {
+        let site = Site::on(&db).await;
+        let (member, stranger, operator) = (site.member().await, site.block(Persona::Stranger).await, site.operator().await);
+        let (told, deleted) = (site.volume().await, site.volume().await);
+        let offers = [offer(&member, &told).await, offer(&member, &deleted).await];
+        act(&operator, &told, "os-reset_status", json!({ "status": "available" })).await.expect(202);
+        site.array.hold("delete");
+        act(&operator, &deleted, "os-force_delete", json!({})).await.expect(202);
+        // on its way out it is no longer for anybody
+        assert!([400, 404].contains(&accept(&stranger, &offers[1]).await.status.as_u16()));
+        site.array.release("delete");
+        member.until_gone(&format!("/volumes/{deleted}")).await;
+        for made in &offers {
+            assert_eq!(member.get(&format!("{}/{}", NAMES[0], made["id"].as_str().unwrap())).await.status, 404);
+            assert_eq!(accept(&stranger, made).await.status, 404);
         }
-    };
-    let of = |n: &[usize]| n.iter().map(|n| ids[*n].clone()).collect::<Vec<_>>();
-    assert_eq!(listed("").await.0, of(&[2, 1, 0]), "the newest first");
-    assert_eq!(listed("?sort=name:asc").await.0, of(&[2, 0, 1]));
-    assert_eq!(listed("?sort_key=display_name&sort_dir=desc").await.0, of(&[1, 0, 2]));
-    assert_eq!(listed("?name=c").await.0, of(&[1]));
-    let (page, next) = listed("?sort=created_at:asc&limit=2").await;
-    assert_eq!(page, of(&[0, 1]));
-    let next = next.unwrap();
-    assert!(next.contains("/os-volume-transfer?") && next.contains(&format!("marker={}", ids[1])), "{next}");
-    // the marker may be over
-    member.delete(&format!("{}/{}", NAMES[0], ids[1])).await.expect(202);
-    assert_eq!(listed(&format!("?sort=created_at:asc&marker={}", ids[1])).await.0, of(&[2]));
-    assert_eq!(member.get(&format!("{}?sort=key_hash", NAMES[0])).await.status, 400);
-    assert_eq!(member.get(&format!("{}?marker={}", NAMES[0], uuid())).await.status, 404);
-    assert_eq!(
-        site.operator().await.get(&format!("{}?all_tenants=1", NAMES[0])).await.expect(200)["transfers"].as_array().unwrap().len(),
-        2
-    );
-    assert_eq!(site.operator().await.get(NAMES[0]).await.expect(200)["transfers"], json!([]));
+        assert_eq!((site.status(&told).await.0, owner(&site, &told).await), ("available".into(), member.project_id.clone()));
+        offer(&member, &told).await;
+        quota_is_true(&site).await;
+    }
+}
+
+both_databases! {
+    async fn of_many_who_take_at_once_one_does(db) {
+        let site = Site::on(&db).await;
+        let (member, stranger, operator) = (site.member().await, site.block(Persona::Stranger).await, site.operator().await);
+        let volume = site.volume().await;
+        let made = offer(&member, &volume).await;
+        let asks: Vec<_> = (0..8)
+            .map(|n| {
+                let (client, made) = (if n % 2 == 0 { stranger.clone() } else { operator.clone() }, made.clone());
+                tokio::spawn(async move { accept(&client, &made).await.status.as_u16() })
+            })
+            .collect();
+        let mut statuses = Vec::new();
+        for ask in asks {
+            statuses.push(ask.await.unwrap());
+        }
+        statuses.sort_unstable();
+        assert_eq!(statuses, [202, 404, 404, 404, 404, 404, 404, 404]);
+        quota_is_true(&site).await;
+    }
+}
+
+both_databases! {
+    async fn lists_are_paged_sorted_and_filtered(db) {
+        let site = Site::on(&db).await;
+        let member = site.member().await.at("3.59");
+        let mut ids = Vec::new();
+        for name in ["b", "c", "a"] {
+            let body = json!({ "transfer": { "volume_id": site.volume().await, "name": name } });
+            ids.push(member.post(NAMES[0], body).await.expect(202)["transfer"]["id"].as_str().unwrap().to_owned());
+        }
+        let listed = |query: &str| {
+            let (member, path) = (member.clone(), format!("{}{query}", NAMES[0]));
+            async move {
+                let body = member.get(&path).await.expect(200);
+                let ids = body["transfers"].as_array().unwrap().iter().map(|t| t["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+                (ids, body["transfers_links"][0]["href"].as_str().map(str::to_owned))
+            }
+        };
+        let of = |n: &[usize]| n.iter().map(|n| ids[*n].clone()).collect::<Vec<_>>();
+        assert_eq!(listed("").await.0, of(&[2, 1, 0]), "the newest first");
+        assert_eq!(listed("?sort=name:asc").await.0, of(&[2, 0, 1]));
+        assert_eq!(listed("?sort_key=display_name&sort_dir=desc").await.0, of(&[1, 0, 2]));
+        assert_eq!(listed("?name=c").await.0, of(&[1]));
+        let (page, next) = listed("?sort=created_at:asc&limit=2").await;
+        assert_eq!(page, of(&[0, 1]));
+        let next = next.unwrap();
+        assert!(next.contains("/os-volume-transfer?") && next.contains(&format!("marker={}", ids[1])), "{next}");
+        // the marker may be over
+        member.delete(&format!("{}/{}", NAMES[0], ids[1])).await.expect(202);
+        assert_eq!(listed(&format!("?sort=created_at:asc&marker={}", ids[1])).await.0, of(&[2]));
+        assert_eq!(member.get(&format!("{}?sort=key_hash", NAMES[0])).await.status, 400);
+        assert_eq!(member.get(&format!("{}?marker={}", NAMES[0], uuid())).await.status, 404);
+        assert_eq!(
+            site.operator().await.get(&format!("{}?all_tenants=1", NAMES[0])).await.expect(200)["transfers"].as_array().unwrap().len(),
+            2
+        );
+        assert_eq!(site.operator().await.get(NAMES[0]).await.expect(200)["transfers"], json!([]));
+    }
 }
