@@ -41,9 +41,12 @@ began=$SECONDS
 cargo test -q --no-run --workspace "${built[@]}" --lib --bins ${build[@]+"${build[@]}"}
 say "built in $((SECONDS - began)) s"
 
-log=$(mktemp); notes=$(mktemp); trap 'rm -f "$log" "$notes"' EXIT
+log=$(mktemp); notes=$(mktemp)
 # what suites want to be read at the end
 export STOWAGE_TEST_NOTES=$notes
+# which test had which route succeed
+STOWAGE_TEST_ROUTES=$(mktemp -d); export STOWAGE_TEST_ROUTES
+trap 'rm -rf "$log" "$notes" "$STOWAGE_TEST_ROUTES"' EXIT
 table=(); passed=0; failed=0
 # counts from nextest's Summary line, cargo test's "test result:" lines, or a script's "N passed, N failed"
 count() {
@@ -73,6 +76,10 @@ for s in ${rust[@]+"${rust[@]}"}; do
     one "$s" cargo test -q --no-fail-fast "${built[@]}" "${what[@]}"
   fi
 done
+# docs/api-coverage.md and the tests agree: known once the whole api suite has run. STOWAGE_COVERAGE=write writes the page.
+if [[ " ${rust[*]-} " == *" api "* ]]; then
+  one coverage "${CARGO_TARGET_DIR:-target}/debug/api-coverage" "${STOWAGE_COVERAGE:-check}" docs/api-coverage.md "$STOWAGE_TEST_ROUTES"
+fi
 for s in ${scripts[@]+"${scripts[@]}"}; do one "$s" "tests/$s/run.sh"; done
 # each guard that is taken out of the service is missed
 if [ -n "${STOWAGE_TEST_FULL:-}" ] && [[ " ${rust[*]-} " == *" interleave "* ]]; then one mutation tests/interleave/mutation.sh; fi

@@ -210,7 +210,7 @@ impl App {
         match outcome {
             Ok(()) => self.health.ok("policy"),
             Err(error) => {
-                tracing::error!(%error, "the policy file is refused, the rules in force stay");
+                tracing::error!(file = %config.policy.file.display(), %error, "the policy file is refused, the rules in force stay");
                 self.health.set("policy", Status::Degraded, format!("{}: {error}; the rules in force stay", config.policy.file.display()));
             }
         }

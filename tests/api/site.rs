@@ -52,18 +52,25 @@ impl Site {
 
     /// Brings an array into service, or its changed report.
     pub async fn serve(&self, host: &str, array: &Arc<Array>) {
-        self.serve_as(host, array, None).await;
+        self.serve_configured(host, array, |_| {}).await;
     }
 
     /// As [`Site::serve`], of a back end that has this `backend_id`.
     pub async fn serve_as(&self, host: &str, array: &Arc<Array>, backend_id: Option<&str>) {
+        self.serve_configured(host, array, |c| c.backend_id = backend_id.unwrap_or_default().to_owned()).await;
+    }
+
+    /// The same, with something in the back end's section of the configuration.
+    pub async fn serve_configured(&self, host: &str, array: &Arc<Array>, change: impl FnOnce(&mut stowage::config::BackendConfig)) {
         let app = self.app.app();
-        let backend = array.backend(host);
+        let mut backend = Arc::into_inner(array.backend(host)).unwrap();
+        change(Arc::make_mut(&mut backend.config));
+        let backend = Arc::new(backend);
         let row = BackendConfig {
             host: host.into(),
             kind: BackendKind::Block,
             driver: "array".into(),
-            backend_id: backend_id.map(str::to_owned),
+            backend_id: Some(backend.config.backend_id.clone()).filter(|id| !id.is_empty()),
             availability_zone: "nova".into(),
             capacity_group: None,
             disabled: false,

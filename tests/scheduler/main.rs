@@ -4,6 +4,7 @@
 mod capacity_block;
 mod capacity_share;
 mod claims;
+mod functions;
 mod multiattach;
 mod pipeline;
 mod placing;

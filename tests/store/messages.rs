@@ -2,7 +2,12 @@ use std::time::Duration;
 
 use stowage::{
     notify::message::{Action, Detail, NewMessage, Resource},
-    store::{Store, sql::messages::MessageFilter},
+    store::{
+        Store,
+        bind::Value,
+        keyset::{ListKey as _, Order},
+        sql::messages::{MessageFilter, MessageQuery, MessageRow, MessageSort},
+    },
 };
 use support::both_databases;
 
@@ -25,8 +30,17 @@ async fn add(store: &Store, m: &NewMessage) -> String {
     id
 }
 
-fn of_project(project: &str) -> MessageFilter {
-    MessageFilter { project_id: Some(project.into()), ..MessageFilter::default() }
+const ORDER: [MessageSort; 2] = [MessageSort::CreatedAt, MessageSort::Id];
+
+/// Newest first.
+fn query(filters: Vec<MessageFilter>, after: Option<&MessageRow>, limit: i64) -> MessageQuery {
+    let order = ORDER.map(|k| Order { column: k.column(), descending: true, nullable: false });
+    let after = after.map(|m| ORDER.map(|k| k.value(m)).to_vec());
+    MessageQuery { filters, order: order.to_vec(), after, limit, ..MessageQuery::default() }
+}
+
+fn equals(column: &'static str, value: &str) -> MessageFilter {
+    MessageFilter::Equals(column, Value::from(value))
 }
 
 both_databases! {
@@ -48,9 +62,9 @@ both_databases! {
         let mut seen = Vec::new();
         let mut after = None;
         loop {
-            let page = db.store.list_messages(&of_project("p1"), after.as_ref().map(|(at, id): &(i64, String)| (*at, id.as_str())), 2).await.unwrap();
+            let page = db.store.messages(&query(vec![equals("project_id", "p1")], after.as_ref(), 2)).await.unwrap();
             let Some(last) = page.last() else { break };
-            after = Some((last.created_at, last.id.clone()));
+            after = Some(last.clone());
             seen.extend(page.into_iter().map(|m| (m.created_at, m.id)));
         }
         let mut sorted = seen.clone();
@@ -66,15 +80,25 @@ both_databases! {
         add(&db.store, &message("p1", "v1")).await;
         add(&db.store, &NewMessage { resource: Resource::VolumeSnapshot, request_id: "req-2".into(), detail: Detail::QuotaExceed, ..message("p1", "s1") }).await;
         for filter in [
-            MessageFilter { resource_id: Some("s1".into()), ..of_project("p1") },
-            MessageFilter { resource_type: Some("VOLUME_SNAPSHOT".into()), ..of_project("p1") },
-            MessageFilter { request_id: Some("req-2".into()), ..of_project("p1") },
-            MessageFilter { event_id: Some("VOLUME_VOLUME_SNAPSHOT_001_006".into()), ..of_project("p1") },
+            equals("resource_id", "s1"),
+            equals("resource_type", "VOLUME_SNAPSHOT"),
+            equals("request_id", "req-2"),
+            equals("event_id", "VOLUME_VOLUME_SNAPSHOT_001_006"),
+            MessageFilter::Contains("event_id", "SNAPSHOT".into()),
         ] {
-            let found = db.store.list_messages(&filter, None, 10).await.unwrap();
+            let found = db.store.messages(&query(vec![equals("project_id", "p1"), filter.clone()], None, 10)).await.unwrap();
             assert_eq!(found.iter().map(|m| m.resource_id.as_str()).collect::<Vec<_>>(), ["s1"], "{filter:?}");
         }
-        assert_eq!(db.store.list_messages(&MessageFilter { level: Some("ERROR".into()), ..MessageFilter::default() }, None, 10).await.unwrap().len(), 2);
+        assert_eq!(db.store.messages(&query(vec![equals("level", "ERROR")], None, 10)).await.unwrap().len(), 2);
+        assert_eq!(db.store.messages(&query(vec![MessageFilter::Never], None, 10)).await.unwrap(), []);
+    }
+
+    async fn an_expired_message_is_not_listed(db) {
+        let id = add(&db.store, &message("p1", "v1")).await;
+        let expires_at = db.store.message(&id).await.unwrap().unwrap().expires_at;
+        let at = |now| MessageQuery { now, ..query(vec![], None, 10) };
+        assert_eq!(db.store.messages(&at(expires_at - 1)).await.unwrap().len(), 1);
+        assert_eq!(db.store.messages(&at(expires_at)).await.unwrap(), []);
     }
 
     async fn a_message_is_deleted_once(db) {

@@ -6,7 +6,7 @@ use http::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
 use stowage::api::route::Api;
 
-use crate::wait;
+use crate::{record, wait};
 
 /// Cheap to clone; the `with_` methods give a changed copy.
 #[derive(Debug, Clone)]
@@ -123,7 +123,7 @@ impl Client {
 
     async fn try_send_raw(&self, method: Method, path: &str, content_type: Option<&str>, body: Vec<u8>) -> Result<Answer, reqwest::Error> {
         let request = format!("{method} {}", self.url(path));
-        let mut call = self.http.request(method, self.url(path)).header("accept", "application/json");
+        let mut call = self.http.request(method.clone(), self.url(path)).header("accept", "application/json");
         if let Some(token) = &self.token {
             call = call.header("x-auth-token", token);
         }
@@ -137,9 +137,17 @@ impl Client {
             call = call.header(name, value);
         }
         if let Some(kind) = content_type {
-            call = call.header("content-type", kind).body(body);
+            call = call.header("content-type", kind).body(body.clone());
         }
         let response = call.send().await?;
+        record::note(&record::Sent {
+            api: self.api,
+            method: &method,
+            url: &self.url(path),
+            minor: self.version.as_deref().and_then(|v| v.rsplit_once('.')?.1.parse().ok()).unwrap_or(0),
+            body: &body,
+            status: response.status().as_u16(),
+        });
         Ok(Answer { status: response.status(), headers: response.headers().clone(), text: response.text().await?, request })
     }
 

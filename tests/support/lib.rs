@@ -6,6 +6,7 @@
 pub mod app;
 pub mod array;
 pub mod client;
+pub mod coverage;
 pub mod db;
 pub mod drivers;
 pub mod initiator;
@@ -15,6 +16,7 @@ pub mod persona;
 pub mod ports;
 pub mod postgres;
 pub mod process;
+pub mod record;
 pub mod wait;
 
 pub use app::{Builder, TestApp};

@@ -74,6 +74,19 @@ impl Personas {
         Self(all)
     }
 
+    /// A further user, with one role in the project of one of the personas.
+    pub async fn another(&self, identity: String, name: &str, in_project_of: Persona, role: &str) -> Login {
+        let anonymous = Client::new(Api::Identity, identity);
+        let operator = anonymous.clone().with_token(&self.login(Persona::Admin).token);
+        let roles = operator.get("/roles").await.expect(200);
+        let role = roles["roles"].as_array().unwrap().iter().find(|r| r["name"] == role).unwrap()["id"].as_str().unwrap().to_owned();
+        let project = &self.login(in_project_of).project_id;
+        let body = json!({ "user": { "name": name, "password": name, "domain_id": "default" } });
+        let user_id = operator.post("/users", body).await.expect(201)["user"]["id"].as_str().unwrap().to_owned();
+        operator.send(http::Method::PUT, &format!("/projects/{project}/users/{user_id}/roles/{role}"), None).await.expect(204);
+        log_in(&anonymous, name, name, json!({ "id": project })).await
+    }
+
     pub fn login(&self, persona: Persona) -> &Login {
         &self.0[&persona]
     }

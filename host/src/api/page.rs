@@ -85,7 +85,9 @@ impl Page {
     pub fn next_link(&self, req: &ApiRequest, path: &str, count: usize, last: Option<&str>) -> Option<Value> {
         let full = i64::try_from(count).unwrap_or(i64::MAX) >= self.limit && self.limit > 0;
         let last = last.filter(|_| full)?;
-        let mut query: Vec<(&str, &str)> = req.query.iter().filter(|(k, _)| k != "marker").map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        // the marker is behind what the offset skipped
+        let kept = req.query.iter().filter(|(k, _)| k != "marker" && k != "offset");
+        let mut query: Vec<(&str, &str)> = kept.map(|(k, v)| (k.as_str(), v.as_str())).collect();
         query.push(("marker", last));
         let query = serde_urlencoded::to_string(&query).unwrap_or_default();
         Some(json!([{"rel": "next", "href": format!("{}/{path}?{query}", req.base_url)}]))

@@ -23,6 +23,10 @@ pub struct BackendConfig {
     pub backend_id: String,
     /// Back ends over one physical pool name a common group, so that its capacity is not counted twice.
     pub capacity_group: String,
+    /// Which requests its pools take, in the formula language of `docs/scheduler.md`; counts before the driver's own. Empty: the driver's.
+    pub filter_function: String,
+    /// How good its pools are for a request, 0 to 100. Empty: the driver's.
+    pub goodness_function: String,
     pub grants: Grants,
     /// By the name under which the driver asks for them. Each from a file or an environment variable.
     pub secrets: BTreeMap<String, Secret>,
@@ -69,6 +73,8 @@ impl Default for BackendConfig {
             availability_zone: String::new(),
             backend_id: String::new(),
             capacity_group: String::new(),
+            filter_function: String::new(),
+            goodness_function: String::new(),
             grants: Grants::default(),
             secrets: BTreeMap::new(),
             options: serde_json::Map::new(),

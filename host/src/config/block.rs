@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::filters::{self, ResourceFilters};
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BlockConfig {
@@ -15,6 +17,18 @@ pub struct BlockConfig {
     pub osapi_max_limit: u32,
     /// Snapshots do not count in their project's gigabytes. One counts as it was accepted, whatever this says later.
     pub no_snapshot_gb_quota: bool,
+    /// What ordinary users may filter each list by. `name~` allows `name`, and from 3.34 `name~=part`, too.
+    pub resource_filters: ResourceFilters,
+}
+
+impl BlockConfig {
+    /// The filters of one resource.
+    pub fn filters_of(&self, resource: &str) -> Vec<&str> {
+        match self.resource_filters.get(resource) {
+            Some(own) => own.iter().map(String::as_str).collect(),
+            None => filters::DEFAULT.iter().find(|(r, _)| *r == resource).map(|(_, f)| f.to_vec()).unwrap_or_default(),
+        }
+    }
 }
 
 impl Default for BlockConfig {
@@ -25,6 +39,7 @@ impl Default for BlockConfig {
             backend_name_field: true,
             osapi_max_limit: 1000,
             no_snapshot_gb_quota: false,
+            resource_filters: filters::default_table(),
         }
     }
 }

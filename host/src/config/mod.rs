@@ -11,6 +11,7 @@ mod database;
 mod drivers;
 pub mod duration;
 mod error;
+pub mod filters;
 mod identity;
 mod jobs;
 mod listen;

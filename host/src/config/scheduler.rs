@@ -18,6 +18,14 @@ pub struct SchedulerConfig {
     pub reserved_percentage: u8,
     /// Weight of free capacity; negative prefers full pools.
     pub capacity_weight: f64,
+    /// Weight of what a pool was given; below 0 prefers pools that were given least. 0: left out.
+    pub allocated_capacity_weight: f64,
+    /// Weight of the number of resources in a pool; below 0 prefers few. 0: left out.
+    pub volume_number_weight: f64,
+    /// Weight of the pools' goodness functions.
+    pub goodness_weight: f64,
+    /// Most pools that are tried for one volume.
+    pub max_attempts: u32,
     /// How long a placement's explanation is kept.
     #[serde(with = "duration")]
     pub explain_age: Duration,
@@ -30,6 +38,10 @@ impl Default for SchedulerConfig {
             max_over_subscription_ratio: 20.0,
             reserved_percentage: 0,
             capacity_weight: 1.0,
+            allocated_capacity_weight: 0.0,
+            volume_number_weight: 0.0,
+            goodness_weight: 1.0,
+            max_attempts: 3,
             explain_age: Duration::from_secs(7 * 24 * 3600),
         }
     }

@@ -4,8 +4,8 @@ use std::{collections::HashMap, ops::Range, time::Duration};
 
 use toml::de::{DeTable, DeValue};
 
-use super::{BackendConfig, CatalogService, Config, Finding, IdentityMode, QuotaConfig, duration};
-use crate::wasm::engine::MAX_MEMORY;
+use super::{BackendConfig, CatalogService, Config, Finding, IdentityMode, QuotaConfig, duration, filters};
+use crate::{scheduler::formula::Formula, wasm::engine::MAX_MEMORY};
 
 /// A step on the way to a value: a key, or an index of an array.
 #[derive(Debug, Clone, Copy)]
@@ -160,6 +160,7 @@ impl Check<'_> {
             ("database", "max_connections", u64::from(database.max_connections), 2, 10_000),
             ("jobs", "concurrency", jobs.concurrency as u64, 1, 10_000),
             ("scheduler", "reserved_percentage", u64::from(scheduler.reserved_percentage), 0, 100),
+            ("scheduler", "max_attempts", u64::from(scheduler.max_attempts), 1, 100),
             ("block", "osapi_max_limit", u64::from(block.osapi_max_limit), 1, 10_000),
             ("drivers", "max_instances", u64::from(drivers.max_instances), 1, 4096),
         ] {
@@ -213,12 +214,16 @@ impl Check<'_> {
                 "use 1.0 (nothing is over-subscribed) or more",
             );
         }
-        if !config.scheduler.capacity_weight.is_finite() {
-            self.refuse(
-                &[Key("scheduler"), Key("capacity_weight")],
-                "no pool could be weighed with it",
-                "use a number such as 1.0 or -1.0",
-            );
+        let scheduler = &config.scheduler;
+        for (key, weight) in [
+            ("capacity_weight", scheduler.capacity_weight),
+            ("allocated_capacity_weight", scheduler.allocated_capacity_weight),
+            ("volume_number_weight", scheduler.volume_number_weight),
+            ("goodness_weight", scheduler.goodness_weight),
+        ] {
+            if !weight.is_finite() {
+                self.refuse(&[Key("scheduler"), Key(key)], "no pool could be weighed with it", "use a number such as 1.0 or -1.0");
+            }
         }
         if config.identity.region.is_empty() {
             self.refuse(
@@ -229,6 +234,16 @@ impl Check<'_> {
         }
         if config.block.default_availability_zone.is_empty() {
             self.refuse(&[Key("block"), Key("default_availability_zone")], "a volume must be in some zone", "use a name such as \"nova\"");
+        }
+        for resource in config.block.resource_filters.keys() {
+            if !filters::DEFAULT.iter().any(|(known, _)| known == resource) {
+                let known: Vec<&str> = filters::DEFAULT.iter().map(|(r, _)| *r).collect();
+                self.refuse(
+                    &[Key("block"), Key("resource_filters")],
+                    format!("there is no list of {resource:?}"),
+                    format!("use one of {}", known.join(", ")),
+                );
+            }
         }
         if let Err(e) = config.log.level.parse::<tracing_subscriber::EnvFilter>() {
             self.refuse(
@@ -256,6 +271,18 @@ impl Check<'_> {
                 format!("{:?} is no driver name", backend.driver),
                 "name the driver's file in the plugin folder, without \".wasm\"",
             );
+        }
+        for (key, function) in [("filter_function", &backend.filter_function), ("goodness_function", &backend.goodness_function)] {
+            if function.is_empty() {
+                continue;
+            }
+            if let Err(e) = Formula::parse(function) {
+                self.refuse(
+                    &at(key),
+                    format!("the function cannot be read: {e}"),
+                    "write it like \"stats.free_capacity_gb >= volume.size * 2\"",
+                );
+            }
         }
         for authority in &backend.grants.http {
             if !is_authority(authority) {

@@ -2,7 +2,8 @@
 //!
 //! Rules are parsed and their references resolved when they are loaded; a check walks a small tree and allocates only where
 //! a rule compares with text it has to put together. A file that is not wholly right changes nothing: the rules in force
-//! stay. An action that no table has is refused, and logged as our mistake.
+//! stay. An action that no table has is refused, and logged as our mistake. A name in the file that is no policy of ours is
+//! told as a warning: a file may serve several releases.
 //!
 //! The block and share tables share a few names (`message:get`). A bare name means the block table's; `share/message:get`
 //! is the share table's. An override of a bare name applies to every table that has it.
@@ -54,6 +55,7 @@ impl<'a> Target<'a> {
 /// The rules in force. Shared; replaced as a whole.
 pub struct Policy {
     rules: ArcSwap<Rules>,
+    warnings: ArcSwap<Vec<String>>,
 }
 
 /// Why a policy file was refused.
@@ -75,7 +77,16 @@ impl Policy {
     /// # Errors
     /// [`PolicyError`] with line and remedy.
     pub fn load(file: Option<&Path>) -> Result<Self, PolicyError> {
-        Ok(Self { rules: ArcSwap::from_pointee(build(&read(file)?)?) })
+        Ok(Self::of(build(&read(file)?)?))
+    }
+
+    fn of((rules, warnings): (Rules, Vec<String>)) -> Self {
+        Self { rules: ArcSwap::from_pointee(rules), warnings: ArcSwap::from_pointee(warnings) }
+    }
+
+    /// What the file in force says in vain, line by line.
+    pub fn warnings(&self) -> Arc<Vec<String>> {
+        self.warnings.load_full()
     }
 
     /// Reads the file again. On an error the rules in force stay. Reads a file: not for a thread of the runtime.
@@ -83,7 +94,9 @@ impl Policy {
     /// # Errors
     /// As [`Policy::load`].
     pub fn reload(&self, file: Option<&Path>) -> Result<(), PolicyError> {
-        self.rules.store(Arc::new(build(&read(file)?)?));
+        let (rules, warnings) = build(&read(file)?)?;
+        self.rules.store(Arc::new(rules));
+        self.warnings.store(Arc::new(warnings));
         Ok(())
     }
 
@@ -92,7 +105,7 @@ impl Policy {
     /// # Errors
     /// [`PolicyError::Refused`].
     pub fn from_yaml(text: &str) -> Result<Self, PolicyError> {
-        Ok(Self { rules: ArcSwap::from_pointee(build(&yaml::overrides(text)?)?) })
+        Ok(Self::of(build(&yaml::overrides(text)?)?))
     }
 
     /// Refuses what the caller may not do.
@@ -129,15 +142,18 @@ fn read(file: Option<&Path>) -> Result<Vec<Override>, PolicyError> {
     yaml::overrides(&text)
 }
 
-/// Default tables and overrides to rules, or the first thing that is wrong.
-fn build(overrides: &[Override]) -> Result<Rules, PolicyError> {
+/// Default tables and overrides to rules with what was said in vain, or the first thing that is wrong.
+fn build(overrides: &[Override]) -> Result<(Rules, Vec<String>), PolicyError> {
     let mut tables = defaults::tables();
-    apply(&mut tables, overrides)?;
+    let warnings = apply(&mut tables, overrides);
     let mut rules = Rules::default();
     for table in &tables {
         rules.add(table)?;
     }
-    Ok(rules)
+    for warning in &warnings {
+        tracing::warn!("the policy file: {warning}");
+    }
+    Ok((rules, warnings))
 }
 
 /// One service's rules as text, by name.
@@ -156,7 +172,8 @@ struct Text {
     line: usize,
 }
 
-fn apply(tables: &mut [Table], overrides: &[Override]) -> Result<(), PolicyError> {
+fn apply(tables: &mut [Table], overrides: &[Override]) -> Vec<String> {
+    let mut warnings = Vec::new();
     for entry in overrides {
         let (service, name) = entry.name.split_once('/').map_or((None, entry.name.as_str()), |(s, n)| (Some(s), n));
         let mut hit = false;
@@ -168,23 +185,23 @@ fn apply(tables: &mut [Table], overrides: &[Override]) -> Result<(), PolicyError
             }
         }
         if !hit {
-            add_helper(tables, overrides, entry)?;
+            warnings.extend(add_helper(tables, overrides, entry));
         }
     }
-    Ok(())
+    warnings
 }
 
-/// A name no table has: a rule of the operator's own if another override refers to it, else a mistake.
-fn add_helper(tables: &mut [Table], overrides: &[Override], entry: &Override) -> Result<(), PolicyError> {
+/// A name no table has: a rule of the operator's own if another override refers to it, else said in vain.
+fn add_helper(tables: &mut [Table], overrides: &[Override], entry: &Override) -> Option<String> {
     let reference = format!("rule:{}", entry.name);
     let used = overrides.iter().any(|o| o.rule.split([' ', '(', ')']).any(|word| word == reference));
     if !used || entry.name.contains('/') {
-        return Err(PolicyError::Refused { line: entry.line, message: unknown_name(tables, &entry.name) });
+        return Some(format!("line {}: {}", entry.line, unknown_name(tables, &entry.name)));
     }
     for table in tables {
         table.rules.insert(entry.name.clone(), Text { rule: entry.rule.clone(), scopes: Vec::new(), line: entry.line });
     }
-    Ok(())
+    None
 }
 
 fn unknown_name(tables: &[Table], name: &str) -> String {

@@ -127,9 +127,31 @@ fn an_override_of_a_shared_name_may_be_for_one_service() {
 }
 
 #[test]
-fn an_unknown_name_is_refused_with_line_and_nearest_name() {
-    let text = refusal("# comment\nvolume:creat: '@'\n");
-    assert!(text.starts_with("line 2: ") && text.contains("'volume:creat'") && text.contains("'volume:create'"), "{text}");
+fn an_unknown_name_is_told_with_line_and_nearest_name_and_the_rest_is_in_force() {
+    let policy = Policy::from_yaml("# comment\nvolume:creat: 'rule:of_another_release'\nvolume:get: '!'\n").unwrap();
+    let warnings = policy.warnings();
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].starts_with("line 2: 'volume:creat'") && warnings[0].contains("'volume:create'"), "{warnings:?}");
+    assert!(!policy.allows(&caller(&["admin"], "p1"), "volume:get", &Target::project("p1")));
+    assert!(!policy.knows("volume:creat"));
+    assert!(Policy::load(None).unwrap().warnings().is_empty());
+}
+
+#[test]
+fn a_list_needs_one_of_its_elements_and_an_inner_list_all_of_its_own() {
+    let allows = |rule: &str, roles: &[&str]| {
+        let policy = Policy::from_yaml(&format!("volume:create: {rule}\nvolume:get: '@'")).unwrap();
+        policy.allows(&caller(roles, "p1"), "volume:create", &Target::project("p1"))
+    };
+    assert!(allows("[[\"role:a\"], [\"role:b\", \"role:c\"]]", &["a"]));
+    assert!(allows("[[\"role:a\"], [\"role:b\", \"role:c\"]]", &["b", "c"]));
+    assert!(!allows("[[\"role:a\"], [\"role:b\", \"role:c\"]]", &["b"]));
+    assert!(allows("['role:a', 'project_id:%(project_id)s']", &["x"]));
+    assert!(!allows("['role:a', 'project_id:p2']", &["x"]));
+    assert!(allows("\n  - ['rule:admin_api']\n  - role:b", &["b"]));
+    assert!(allows("[]", &[]), "nothing is asked");
+    assert!(!allows("[[]]", &["admin"]));
+    assert!(!allows("[['!'], []]", &["admin"]));
 }
 
 #[test]
@@ -170,6 +192,9 @@ fn what_is_not_a_flat_mapping_is_refused() {
     for yaml in [
         "- a\n- b",
         "volume:create: [a, b]",
+        "volume:create: [['role:a or role:b']]",
+        "volume:create: [[['role:a']]]",
+        "volume:create: [{role: a}]",
         "volume:create: {a: b}",
         "volume:create:",
         "a: b: c",

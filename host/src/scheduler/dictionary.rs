@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::capacity::{self, Capacity, Ratio};
+use super::{
+    capacity::{self, Capacity, Ratio},
+    functions::{FILTER, GOODNESS},
+};
 use crate::{
     clock::Micros,
     config::{BackendKind, SchedulerConfig},
@@ -35,15 +38,26 @@ pub fn stored(backend: &Backend, report: &CapabilityReport, began_at: Micros, co
         multiattach: report.pools.iter().any(|p| report.multiattach(p)),
         shared_targets: report.features.volume_shared_targets(),
         capabilities,
-        pools: report.pools.iter().map(|p| pool(kind, report, p, config)).collect(),
+        pools: report.pools.iter().map(|p| pool(backend, report, p, config)).collect(),
     }
 }
 
-fn pool(kind: BackendKind, report: &CapabilityReport, pool: &Pool, config: &SchedulerConfig) -> PoolReport {
+fn pool(backend: &Backend, report: &CapabilityReport, pool: &Pool, config: &SchedulerConfig) -> PoolReport {
+    let kind = backend.config.kind;
     let mut capabilities = Map::new();
     extend(&mut capabilities, &pool.extra);
-    capabilities.insert("filter_function".to_owned(), json!(pool.filter_function));
-    capabilities.insert("goodness_function".to_owned(), json!(pool.goodness_function));
+    for (key, of_driver, of_operator) in [
+        (FILTER, &pool.filter_function, &backend.config.filter_function),
+        (GOODNESS, &pool.goodness_function, &backend.config.goodness_function),
+    ] {
+        // the operator's word counts before the driver's, and a typed one before one among the free keys
+        let chosen = Some(of_operator).filter(|f| !f.is_empty()).or(of_driver.as_ref());
+        if let Some(function) = chosen {
+            capabilities.insert(key.to_owned(), json!(function));
+        } else if !capabilities.get(key).is_some_and(Value::is_string) {
+            capabilities.insert(key.to_owned(), Value::Null);
+        }
+    }
     if kind == BackendKind::Block {
         capabilities.insert("multiattach".to_owned(), json!(report.multiattach(pool)));
         capabilities.insert("online_extend_support".to_owned(), json!(report.online_extend(pool)));

@@ -17,6 +17,8 @@ pub enum Limit {
     AvailabilityZone,
     Capacity,
     Capabilities,
+    /// No pool's `filter_function` takes the request.
+    Function,
     /// Every pool was tried before.
     Attempted,
     /// `same_host`, `different_host`, or the back end the source lies on.
@@ -33,6 +35,7 @@ impl Limit {
             Self::AvailabilityZone => "availability_zone",
             Self::Capacity => "capacity",
             Self::Capabilities => "capabilities",
+            Self::Function => "function",
             Self::Attempted => "attempted",
             Self::Hints => "hints",
             Self::SeveralSubnets => "several_subnets",
@@ -47,6 +50,7 @@ impl Limit {
             Self::AvailabilityZone => "no storage back end is in the availability zone asked",
             Self::Capacity => "no storage back end has enough free capacity",
             Self::Capabilities => "no storage back end has the capabilities that the type asks",
+            Self::Function => "every storage back end that could take it keeps such resources away by its filter function",
             Self::Attempted => "every suitable storage back end was tried and failed",
             Self::Hints => "no storage back end satisfies the scheduler hints",
             Self::SeveralSubnets => {

@@ -13,6 +13,8 @@ pub mod capacity;
 pub mod dictionary;
 pub mod explain;
 pub mod filters;
+pub mod formula;
+pub mod functions;
 pub mod place;
 pub mod pools;
 pub mod protocol;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::capacity::{self, Ratio};
+use crate::config::SchedulerConfig;
 use crate::store::sql::{backends::BackendKind, capacity_claims::Operation};
 
 /// One request for room. Start from `Default` and set what applies.
@@ -20,10 +21,14 @@ pub struct PlacementRequest {
     pub project_id: String,
     /// The whole size for a create, the growth for an extend, the reservation for a snapshot.
     pub size_gib: i64,
+    /// What the resource's size will be, where that is not `size_gib`: what the pools' functions see.
+    pub whole_gib: Option<i64>,
     /// None: any.
     pub availability_zone: Option<String>,
     /// Of the type.
     pub extra_specs: BTreeMap<String, String>,
+    /// QoS specs of the type: what the pools' functions see.
+    pub qos: BTreeMap<String, String>,
     /// Pools tried before (`host@backend#pool`). An open claim there is left to the clean-up job: see `Tx::forget_claim`.
     pub exclude_pools: Vec<String>,
     /// Only this `host@backend` (a clone, a snapshot's source).
@@ -84,6 +89,10 @@ pub struct Options {
     pub capacity_weight_multiplier: f64,
     /// Below 0 prefers pools that were given least; 0 leaves it out.
     pub allocated_capacity_weight_multiplier: f64,
+    /// Below 0 prefers pools with few resources; 0 leaves it out.
+    pub volume_number_multiplier: f64,
+    /// Above 0 prefers what the pools' goodness functions prefer.
+    pub goodness_weight_multiplier: f64,
 }
 
 impl Default for Options {
@@ -92,6 +101,20 @@ impl Default for Options {
             max_over_subscription_ratio: capacity::DEFAULT_RATIO,
             capacity_weight_multiplier: 1.0,
             allocated_capacity_weight_multiplier: 0.0,
+            volume_number_multiplier: 0.0,
+            goodness_weight_multiplier: 1.0,
+        }
+    }
+}
+
+impl From<&SchedulerConfig> for Options {
+    fn from(config: &SchedulerConfig) -> Self {
+        Self {
+            max_over_subscription_ratio: Ratio::Fixed(config.max_over_subscription_ratio),
+            capacity_weight_multiplier: config.capacity_weight,
+            allocated_capacity_weight_multiplier: config.allocated_capacity_weight,
+            volume_number_multiplier: config.volume_number_weight,
+            goodness_weight_multiplier: config.goodness_weight,
         }
     }
 }

@@ -138,7 +138,7 @@ fn numbers(value: &Value, word: &str) -> Option<(f64, f64)> {
 }
 
 /// A number as the released services read one: blanks around it, `inf`, `nan`, exponents, `_` between digits.
-fn float(text: &str) -> Option<f64> {
+pub(crate) fn float(text: &str) -> Option<f64> {
     let text = text.trim();
     if !text.contains('_') {
         return text.parse().ok();

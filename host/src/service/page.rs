@@ -38,7 +38,8 @@ impl Page {
         marker: &str,
         row: Option<(&str, &K::Row)>,
     ) -> StoreResult<Option<Vec<Value>>> {
-        let visible = |project: &str| ctx.is_admin() || project == ctx.project_id();
+        // a tombstone without a project is of something that was everybody's
+        let visible = |project: &str| ctx.is_admin() || project.is_empty() || project == ctx.project_id();
         if let Some((project, row)) = row {
             return Ok(visible(project).then(|| self.values_of::<K>(row)));
         }

@@ -68,6 +68,15 @@ impl Sql {
     }
 }
 
+/// Appends a condition: a column of texts has `part` in it. Both databases compare letter by letter so (their LIKEs differ).
+pub fn push_contains<'s>(sql: &'s mut Sql, table: &str, column: &str, part: &str) -> &'s mut Sql {
+    let column = format!("{table}.{column}");
+    if part.is_empty() {
+        return sql.push(" AND ").push(&column).push(" IS NOT NULL");
+    }
+    sql.push(" AND REPLACE(").push(&column).push(", ").bind(part).push(", '') <> ").push(&column)
+}
+
 /// Binds the values of a [`Sql`] to a sqlx query: `bind_values!(sqlx::query_as::<_, Row>(AssertSqlSafe(sql.text)), sql.values)`.
 macro_rules! bind_values {
     ($query:expr, $values:expr) => {{

@@ -8,6 +8,7 @@ pub mod hosts;
 pub mod messages;
 pub mod paging;
 pub mod quotas;
+pub mod resource_filters;
 pub mod scheduling;
 pub mod services;
 pub mod snapshot_metadata;

@@ -12,8 +12,13 @@ use crate::{
 /// Both forms: the one for links, and the one for the service.
 pub fn read(req: &ApiRequest, keys: &[SortKey]) -> Result<(page::Page, Page)> {
     let asked = page::Page::parse(req, keys)?;
-    let page = Page { order: asked.order.clone(), marker: asked.marker.clone(), limit: asked.limit, offset: asked.offset };
+    let page = service(&asked);
     Ok((asked, page))
+}
+
+/// The form for the service.
+pub fn service(asked: &page::Page) -> Page {
+    Page { order: asked.order.clone(), marker: asked.marker.clone(), limit: asked.limit, offset: asked.offset }
 }
 
 /// Whether `all_tenants` is asked for.

@@ -3,8 +3,8 @@
 //! Steps, each of which a later run finds done: (1) the pool, in one transaction with the room it takes and the volume's
 //! `host`; (2) the driver's create, keyed by the volume's id; (3) the result. A failure that may have done something is
 //! first repeated on the same back end, and stays in mind whatever the repeats answer; a pool that is given up is written into the payload before another is chosen, and
-//! if something may be left there, the transaction that chooses the next one leaves a clean-up job. After three pools, or
-//! when none is left, the volume ends in `error`, without a host, with a message.
+//! if something may be left there, the transaction that chooses the next one leaves a clean-up job. After `scheduler.max_attempts` pools,
+//! or when none is left, the volume ends in `error`, without a host, with a message.
 
 use std::time::Duration;
 
@@ -23,19 +23,16 @@ use crate::{
     error::Kind,
     jobs::{JobContext, JobFault, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
-    scheduler::{self, BackendKind, Hints, NoValidBackend, Operation, Options, PlacementRequest, capacity::Ratio},
+    scheduler::{self, BackendKind, Hints, NoValidBackend, Operation, PlacementRequest},
     service::volume::{
         destroy::{event, event_now},
-        follow,
+        follow, room,
     },
     store::{
         Tx,
         sql::volumes::{CreatedVolume, VolumeRow},
     },
 };
-
-/// Most pools that are tried.
-const MOST_POOLS: usize = 3;
 
 pub struct VolumeCreate;
 
@@ -148,7 +145,8 @@ impl VolumeCreate {
             // nothing was made on the pool before: its room is free at once
             tx.release_claim(&volume.id).await?;
         }
-        let may_go_on = progress.given_up.len() < MOST_POOLS;
+        let most = cx.app.config.get().scheduler.max_attempts as usize;
+        let may_go_on = progress.given_up.len() < most;
         let placed = if may_go_on { Some(scheduler::place(&mut tx, &request).await?) } else { None };
         match placed {
             Some(Ok(placed)) => {
@@ -201,7 +199,7 @@ impl VolumeCreate {
             only_pool: volume_source::pool_of_source(cx, volume).await?,
             hints: Hints::from_json(&progress.hints),
             operation: Operation::Create,
-            options: options(cx),
+            options: room::options(&cx.app),
             ..PlacementRequest::default()
         })
     }
@@ -285,16 +283,6 @@ impl VolumeCreate {
             support::leave_cleanup(&mut tx, cx, backend, told).await?;
         }
         fail(cx, tx, volume, leftover, Action::CreateVolumeFromBackend, Detail::DriverFailedCreate, e.user_text()).await
-    }
-}
-
-/// What the operator set for placing.
-fn options(cx: &JobContext) -> Options {
-    let config = cx.app.config.get();
-    Options {
-        max_over_subscription_ratio: Ratio::Fixed(config.scheduler.max_over_subscription_ratio),
-        capacity_weight_multiplier: config.scheduler.capacity_weight,
-        ..Options::default()
     }
 }
 

@@ -10,6 +10,7 @@ mod attempted;
 mod availability_zone;
 mod capabilities;
 mod capacity;
+mod driver;
 mod neighbours;
 mod restricted;
 mod service;
@@ -70,7 +71,9 @@ pub trait Filter: Sync {
 pub fn pipeline(request: &PlacementRequest) -> Vec<&'static dyn Filter> {
     match (request.service, request.operation) {
         // a share grows where it is: only room counts
-        (BackendKind::Share, Operation::Extend) => vec![&restricted::Restricted, &service::Service, &capacity::Capacity],
+        (BackendKind::Share, Operation::Extend) => {
+            vec![&restricted::Restricted, &service::Service, &driver::Driver, &capacity::Capacity]
+        }
         (BackendKind::Block, _) => vec![
             &restricted::Restricted,
             &availability_zone::AvailabilityZone,
@@ -79,6 +82,7 @@ pub fn pipeline(request: &PlacementRequest) -> Vec<&'static dyn Filter> {
             &neighbours::DifferentBackend,
             &attempted::Attempted,
             &service::Service,
+            &driver::Driver,
             &capacity::Capacity,
         ],
         (BackendKind::Share, _) => vec![
@@ -90,6 +94,7 @@ pub fn pipeline(request: &PlacementRequest) -> Vec<&'static dyn Filter> {
             &neighbours::DifferentBackend,
             &attempted::Attempted,
             &service::Service,
+            &driver::Driver,
             &capacity::Capacity,
         ],
     }

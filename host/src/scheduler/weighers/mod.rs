@@ -3,6 +3,8 @@
 
 mod allocated;
 mod capacity;
+mod goodness;
+mod number;
 
 use serde_json::{Map, Value};
 
@@ -20,7 +22,7 @@ pub trait Weigher: Sync {
     fn weigh(&self, pool: &Candidate, request: &PlacementRequest) -> Option<f64>;
 }
 
-const WEIGHERS: [&dyn Weigher; 2] = [&capacity::Capacity, &allocated::Allocated];
+const WEIGHERS: [&dyn Weigher; 4] = [&capacity::Capacity, &allocated::Allocated, &number::Number, &goodness::Goodness];
 
 /// The pools, best first, with their weights.
 pub fn rank(pools: Vec<Candidate>, request: &PlacementRequest) -> Vec<(Candidate, Ranked)> {

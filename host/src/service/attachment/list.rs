@@ -8,7 +8,7 @@ use crate::{
     service::{page::Page, refusal},
     store::{
         bind::Value,
-        sql::attachments::{AttachmentQuery, AttachmentRow, AttachmentSort},
+        sql::attachments::{AttachmentFilter, AttachmentQuery, AttachmentRow, AttachmentSort},
     },
 };
 
@@ -16,13 +16,9 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct ListAttachments {
     pub page: Page,
-    pub volume_id: Option<String>,
-    pub instance_id: Option<String>,
-    pub status: Option<String>,
+    pub filters: Vec<AttachmentFilter>,
     /// Of every project, for an admin.
     pub all_tenants: bool,
-    /// Of one project, for an admin.
-    pub project_id: Option<String>,
 }
 
 /// # Errors
@@ -34,16 +30,11 @@ pub async fn list(app: &App, ctx: &RequestContext, ask: ListAttachments) -> Resu
         Some(marker) => Some(marker_values(app, ctx, marker, &ask.page).await?),
         None => None,
     };
-    let query = AttachmentQuery {
-        project_id: if everywhere { ask.project_id } else { Some(ctx.project_id().to_owned()) },
-        volume_id: ask.volume_id,
-        instance_id: ask.instance_id,
-        status: ask.status,
-        order: ask.page.order,
-        after,
-        limit: ask.page.limit,
-        offset: ask.page.offset,
-    };
+    let mut filters = ask.filters;
+    if !everywhere {
+        filters.push(AttachmentFilter::Equals("project_id", Value::from(ctx.project_id())));
+    }
+    let query = AttachmentQuery { filters, order: ask.page.order, after, limit: ask.page.limit, offset: ask.page.offset };
     if query.limit == 0 { Ok(Vec::new()) } else { Ok(app.store.attachments(&query).await?) }
 }
 

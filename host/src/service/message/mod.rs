@@ -6,8 +6,18 @@ use crate::{
     context::RequestContext,
     error::{Error, Result},
     policy::Target,
-    store::sql::messages::{MessageFilter, MessageRow},
+    service::page::{Page, to_tombstone},
+    store::{
+        bind::Value,
+        sql::{
+            messages::{MessageFilter, MessageQuery, MessageRow, MessageSort},
+            tombstones::Tombstone,
+        },
+    },
 };
+
+/// Their tombstones'.
+const KIND: &str = "message";
 
 /// One message of the caller's project.
 ///
@@ -19,23 +29,27 @@ pub async fn show(app: &App, ctx: &RequestContext, id: &str) -> Result<MessageRo
     Ok(found)
 }
 
-/// Messages, newest first.
+/// A page of the messages of the caller's project.
 ///
 /// # Errors
-/// 404 for an unknown marker.
-pub async fn list(app: &App, ctx: &RequestContext, mut filter: MessageFilter, marker: Option<&str>, limit: i64) -> Result<Vec<MessageRow>> {
+/// 403, 404 for an unknown marker.
+pub async fn list(app: &App, ctx: &RequestContext, page: Page, mut filters: Vec<MessageFilter>) -> Result<Vec<MessageRow>> {
     app.policy.check(ctx, "message:get_all", &Target::own(ctx))?;
-    filter.project_id = Some(ctx.project_id().to_owned());
-    let after = match marker {
-        Some(marker) => Some(load(app, ctx, marker).await?),
+    filters.push(MessageFilter::Equals("project_id", Value::from(ctx.project_id())));
+    let after = match page.marker.as_deref() {
+        Some(marker) => {
+            let row = app.store.message(marker).await?;
+            let row = row.as_ref().map(|m| (m.project_id.as_str(), m));
+            Some(page.after::<MessageSort>(app, ctx, KIND, marker, row).await?.ok_or_else(|| not_found(marker))?)
+        }
         None => None,
     };
-    let after = after.as_ref().map(|m| (m.created_at, m.id.as_str()));
-    if limit == 0 { Ok(Vec::new()) } else { Ok(app.store.list_messages(&filter, after, limit).await?) }
+    let query = MessageQuery { filters, now: clock::now(), order: page.order, after, limit: page.limit, offset: page.offset };
+    if query.limit == 0 { Ok(Vec::new()) } else { Ok(app.store.messages(&query).await?) }
 }
 
 /// # Errors
-/// 404.
+/// 403, 404.
 pub async fn delete(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
     let found = load(app, ctx, id).await?;
     app.policy.check(ctx, "message:delete", &Target::project(&found.project_id))?;
@@ -43,6 +57,15 @@ pub async fn delete(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
     if !tx.delete_message(id).await? {
         return Err(not_found(id));
     }
+    tx.tombstone(&Tombstone {
+        kind: KIND,
+        id: found.id.clone(),
+        project_id: found.project_id.clone(),
+        sort_keys: to_tombstone::<MessageSort>(&found),
+        request_id: ctx.request_id.clone(),
+        ..Tombstone::default()
+    })
+    .await?;
     Ok(tx.commit().await?)
 }
 

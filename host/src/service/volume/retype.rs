@@ -49,6 +49,7 @@ pub async fn retype(app: &Arc<App>, ctx: &RequestContext, id: &str, new_type: &s
         extra_specs: to.specs.iter().cloned().collect(),
         only_pool: volume.host.clone(),
         operation: Operation::Snapshot,
+        whole_gib: Some(volume.size_gib),
         service: BackendKind::Block,
         options: room::options(app),
         ..PlacementRequest::default()

@@ -6,7 +6,7 @@ use crate::{
     app::App,
     clock,
     error::{Error, Kind, Result},
-    scheduler::{self, BackendKind, Limit, NoValidBackend, Operation, Options, PlacementRequest, capacity::Ratio},
+    scheduler::{self, BackendKind, Limit, NoValidBackend, Operation, Options, PlacementRequest},
     store::Tx,
 };
 
@@ -44,16 +44,12 @@ pub fn reason(request: &PlacementRequest, none: &NoValidBackend) -> String {
         Limit::Capabilities => "The storage pool of the volume has not the capabilities that the type asks.".to_owned(),
         Limit::Service | Limit::NoBackend => "The storage back end of the volume is down.".to_owned(),
         Limit::AvailabilityZone => "The storage back end of the volume is not in a zone that the type allows.".to_owned(),
+        Limit::Function => "The storage pool of the volume keeps such volumes away by its filter function.".to_owned(),
         Limit::Attempted | Limit::Hints | Limit::SeveralSubnets => "The storage pool of the volume is not there any more.".to_owned(),
     }
 }
 
 /// What the operator set for placing.
 pub fn options(app: &App) -> Options {
-    let config = app.config.get();
-    Options {
-        max_over_subscription_ratio: Ratio::Fixed(config.scheduler.max_over_subscription_ratio),
-        capacity_weight_multiplier: config.scheduler.capacity_weight,
-        ..Options::default()
-    }
+    Options::from(&app.config.get().scheduler)
 }

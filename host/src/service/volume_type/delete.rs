@@ -1,11 +1,13 @@
 //! `DELETE /types/{id}`.
 
+use super::list::KIND;
 use crate::{
     app::App,
     context::RequestContext,
     error::{Error, Result},
     policy::Target,
-    service::refusal,
+    service::{page::to_tombstone, refusal},
+    store::sql::{tombstones::Tombstone, volume_types::VolumeTypeSort},
 };
 
 /// # Errors
@@ -21,6 +23,14 @@ pub async fn delete(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
         return Err(refusal::type_not_found(id));
     }
     if tx.volume_type_remove(id).await? {
+        tx.tombstone(&Tombstone {
+            kind: KIND,
+            id: id.to_owned(),
+            sort_keys: to_tombstone::<VolumeTypeSort>(&found.row),
+            request_id: ctx.request_id.clone(),
+            ..Tombstone::default()
+        })
+        .await?;
         return Ok(tx.commit().await?);
     }
     Err(Error::invalid("Target volume type is still in use."))

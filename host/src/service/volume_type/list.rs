@@ -4,11 +4,17 @@ use crate::{
     app::App,
     context::RequestContext,
     domain::volume_type::USER_VISIBLE_SPECS,
-    error::Result,
+    error::{Kind, Result},
     policy::Target,
-    service::page::Page,
-    store::sql::volume_types::{VolumeType, VolumeTypeQuery, VolumeTypeSort},
+    service::{page::Page, refusal},
+    store::{
+        bind::Value,
+        sql::volume_types::{VolumeType, VolumeTypeQuery, VolumeTypeSort},
+    },
 };
+
+/// Their tombstones'.
+pub(super) const KIND: &str = "volume_type";
 
 /// Which types are asked for by their publicity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,6 +33,8 @@ pub struct ListTypes {
     /// Counts for an admin only.
     pub publicity: Publicity,
     pub name: Option<String>,
+    /// What the name has in it.
+    pub name_part: Option<String>,
     pub specs: Vec<(String, String)>,
 }
 
@@ -39,10 +47,7 @@ pub async fn list(app: &App, ctx: &RequestContext, ask: ListTypes) -> Result<Vec
         return Ok(Vec::new());
     }
     let after = match ask.page.marker.as_deref() {
-        Some(marker) => {
-            let row = super::load(app, ctx, marker).await?.row;
-            Some(ask.page.values_of::<VolumeTypeSort>(&row))
-        }
+        Some(marker) => Some(marker_values(app, ctx, marker, &ask.page).await?),
         None => None,
     };
     let publicity = if ctx.is_admin() { ask.publicity } else { Publicity::Usable };
@@ -50,6 +55,7 @@ pub async fn list(app: &App, ctx: &RequestContext, ask: ListTypes) -> Result<Vec
         visible_to: (publicity == Publicity::Usable).then(|| ctx.project_id().to_owned()),
         is_public: (publicity == Publicity::Private).then_some(false),
         name: ask.name,
+        name_part: ask.name_part,
         specs: ask.specs,
         order: ask.page.order,
         after,
@@ -57,4 +63,15 @@ pub async fn list(app: &App, ctx: &RequestContext, ask: ListTypes) -> Result<Vec
         offset: ask.page.offset,
     };
     if query.limit == 0 { Ok(Vec::new()) } else { Ok(app.store.volume_types(&query).await?) }
+}
+
+/// Where a page begins. A deleted type is no secret: its tombstone belongs to whoever asks.
+async fn marker_values(app: &App, ctx: &RequestContext, marker: &str, page: &Page) -> Result<Vec<Value>> {
+    let row = match super::load(app, ctx, marker).await {
+        Ok(found) => Some(found.row),
+        Err(e) if e.kind == Kind::NotFound => None,
+        Err(e) => return Err(e),
+    };
+    let row = row.as_ref().map(|r| (ctx.project_id(), r));
+    page.after::<VolumeTypeSort>(app, ctx, KIND, marker, row).await?.ok_or_else(|| refusal::type_not_found(marker))
 }

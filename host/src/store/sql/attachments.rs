@@ -10,7 +10,7 @@ use crate::{
     },
     store::{
         Store, StoreResult, Tx,
-        bind::{Sql, Value, bind_values},
+        bind::{Sql, Value, bind_values, push_contains},
         keyset::{self, ListKey, Order},
         on_read, on_tx,
     },
@@ -115,13 +115,20 @@ impl ListKey for AttachmentSort {
     }
 }
 
-/// A list to be read. Filters that are none do not filter.
+/// One condition of a list. Column names come from tables of ours, never from the client.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AttachmentFilter {
+    Equals(&'static str, Value),
+    /// A column of texts has this in it, letter by letter.
+    Contains(&'static str, String),
+    /// Nothing matches.
+    Never,
+}
+
+/// A list to be read.
 #[derive(Debug, Clone, Default)]
 pub struct AttachmentQuery {
-    pub project_id: Option<String>,
-    pub volume_id: Option<String>,
-    pub instance_id: Option<String>,
-    pub status: Option<String>,
+    pub filters: Vec<AttachmentFilter>,
     pub order: Vec<Order>,
     pub after: Option<Vec<Value>>,
     pub limit: i64,
@@ -166,16 +173,12 @@ impl Store {
 
     pub async fn attachments(&self, query: &AttachmentQuery) -> StoreResult<Vec<AttachmentRow>> {
         let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
-        let filters = [
-            ("project_id", &query.project_id),
-            ("volume_id", &query.volume_id),
-            ("instance_id", &query.instance_id),
-            ("status", &query.status),
-        ];
-        for (column, value) in filters {
-            if let Some(value) = value {
-                sql.push(" AND ").push(column).push(" = ").bind(value.as_str());
-            }
+        for filter in &query.filters {
+            match filter {
+                AttachmentFilter::Equals(column, value) => sql.push(" AND ").push(column).push(" = ").bind(value.clone()),
+                AttachmentFilter::Contains(column, part) => push_contains(&mut sql, "attachments", column, part),
+                AttachmentFilter::Never => sql.push(" AND 1 = 0"),
+            };
         }
         keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
         let Sql { text, values } = sql;

@@ -6,10 +6,12 @@ use sqlx::AssertSqlSafe;
 
 use crate::{
     clock::{Micros, micros},
+    domain::text_enum,
     notify::message::NewMessage,
     store::{
         Store, StoreResult, Tx,
-        bind::{Sql, bind_values},
+        bind::{Sql, Value, bind_values, push_contains},
+        keyset::{self, ListKey, Order},
         on_read, on_tx,
     },
 };
@@ -33,16 +35,74 @@ pub struct MessageRow {
     pub expires_at: Micros,
 }
 
-/// What a list of messages may ask for; `None` is any.
+text_enum! {
+    /// What messages can be sorted by.
+    pub enum MessageSort {
+        Id = "id",
+        CreatedAt = "created_at",
+        EventId = "event_id",
+        ResourceUuid = "resource_uuid",
+        ResourceType = "resource_type",
+        RequestId = "request_id",
+        GuaranteedUntil = "guaranteed_until",
+        MessageLevel = "message_level",
+    }
+}
+
+impl ListKey for MessageSort {
+    type Row = MessageRow;
+    const KEYS: &'static [Self] = Self::ALL;
+    fn word(self) -> &'static str {
+        self.as_str()
+    }
+    fn column(self) -> &'static str {
+        match self {
+            Self::Id => "id",
+            Self::CreatedAt => "created_at",
+            Self::EventId => "event_id",
+            Self::ResourceUuid => "resource_id",
+            Self::ResourceType => "resource_type",
+            Self::RequestId => "request_id",
+            Self::GuaranteedUntil => "expires_at",
+            Self::MessageLevel => "level",
+        }
+    }
+    fn value(self, m: &MessageRow) -> Value {
+        match self {
+            Self::Id => Value::from(m.id.as_str()),
+            Self::CreatedAt => Value::from(m.created_at),
+            Self::EventId => Value::from(m.event_id.as_str()),
+            Self::ResourceUuid => Value::from(m.resource_id.as_str()),
+            Self::ResourceType => Value::from(m.resource_type.as_str()),
+            Self::RequestId => Value::from(m.request_id.as_str()),
+            Self::GuaranteedUntil => Value::from(m.expires_at),
+            Self::MessageLevel => Value::from(m.level.as_str()),
+        }
+    }
+}
+
+/// One condition of a list. Column names come from tables of ours, never from the client.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MessageFilter {
+    Equals(&'static str, Value),
+    /// A column of texts has this in it, letter by letter.
+    Contains(&'static str, String),
+    /// Nothing matches.
+    Never,
+}
+
+/// A list to be read.
 #[derive(Debug, Clone, Default)]
-pub struct MessageFilter {
-    /// None only for an administrator who lists every project.
-    pub project_id: Option<String>,
-    pub resource_id: Option<String>,
-    pub resource_type: Option<String>,
-    pub request_id: Option<String>,
-    pub event_id: Option<String>,
-    pub level: Option<String>,
+pub struct MessageQuery {
+    pub filters: Vec<MessageFilter>,
+    /// Those that have expired by then are left out.
+    pub now: Micros,
+    /// Columns of [`MessageSort`], the id last.
+    pub order: Vec<Order>,
+    /// The marker's values in that order.
+    pub after: Option<Vec<Value>>,
+    pub limit: i64,
+    pub offset: i64,
 }
 
 const COLUMNS: &str =
@@ -54,25 +114,18 @@ impl Store {
         Ok(on_read!(self, p => sqlx::query_as(sql).bind(id).fetch_optional(p).await?))
     }
 
-    /// Messages, newest first, after (created_at, id) of `after`.
-    pub async fn list_messages(&self, filter: &MessageFilter, after: Option<(Micros, &str)>, limit: i64) -> StoreResult<Vec<MessageRow>> {
-        let mut sql = Sql::new(format!("SELECT {COLUMNS} FROM messages WHERE 1 = 1"));
-        for (column, value) in [
-            ("project_id", &filter.project_id),
-            ("resource_id", &filter.resource_id),
-            ("resource_type", &filter.resource_type),
-            ("request_id", &filter.request_id),
-            ("event_id", &filter.event_id),
-            ("level", &filter.level),
-        ] {
-            if let Some(v) = value {
-                sql.push(" AND ").push(column).push(" = ").bind(v.as_str());
-            }
+    /// A page of messages.
+    pub async fn messages(&self, query: &MessageQuery) -> StoreResult<Vec<MessageRow>> {
+        let mut sql = Sql::new(format!("SELECT {COLUMNS} FROM messages WHERE expires_at > "));
+        sql.bind(query.now);
+        for filter in &query.filters {
+            match filter {
+                MessageFilter::Equals(column, value) => sql.push(" AND ").push(column).push(" = ").bind(value.clone()),
+                MessageFilter::Contains(column, part) => push_contains(&mut sql, "messages", column, part),
+                MessageFilter::Never => sql.push(" AND 1 = 0"),
+            };
         }
-        if let Some((at, id)) = after {
-            sql.push(" AND (created_at, id) < (").bind(at).push(", ").bind(id).push(")");
-        }
-        sql.push(" ORDER BY created_at DESC, id DESC LIMIT ").bind(limit);
+        keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
         let Sql { text, values } = sql;
         Ok(on_read!(self, p => bind_values!(sqlx::query_as(AssertSqlSafe(text)), values).fetch_all(p).await?))
     }

@@ -8,7 +8,7 @@ use crate::{
     domain::text_enum,
     store::{
         Store, StoreResult,
-        bind::{Sql, Value, bind_values},
+        bind::{Sql, Value, bind_values, push_contains},
         keyset::{self, ListKey, Order},
         on_read,
     },
@@ -78,6 +78,8 @@ pub enum SnapshotFilter {
     Equals(&'static str, Value),
     /// A column of its volume.
     OfVolume(&'static str, Value),
+    /// A column of texts, of the snapshot (`s`) or its volume (`v`), has this in it, letter by letter.
+    Contains(&'static str, &'static str, String),
     Metadata(String, String),
     /// Nothing matches.
     Never,
@@ -141,6 +143,7 @@ fn push_filters(sql: &mut Sql, filters: &[SnapshotFilter]) {
             SnapshotFilter::Project(id) => sql.push(" AND s.project_id = ").bind(id.as_str()),
             SnapshotFilter::Equals(column, value) => sql.push(" AND s.").push(column).push(" = ").bind(value.clone()),
             SnapshotFilter::OfVolume(column, value) => sql.push(" AND v.").push(column).push(" = ").bind(value.clone()),
+            SnapshotFilter::Contains(table, column, part) => push_contains(sql, table, column, part),
             SnapshotFilter::Metadata(key, value) => sql
                 .push(" AND EXISTS (SELECT 1 FROM snapshot_metadata m WHERE m.snapshot_id = s.id AND m.key = ")
                 .bind(key.as_str())

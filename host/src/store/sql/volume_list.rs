@@ -11,7 +11,7 @@ use crate::{
     domain::text_enum,
     store::{
         Store, StoreResult,
-        bind::{Sql, Value, bind_values},
+        bind::{Sql, Value, bind_values, push_contains},
         keyset::{self, ListKey, Order},
         on_read,
     },
@@ -100,6 +100,8 @@ pub enum VolumeFilter {
     Project(String),
     Equals(&'static str, Value),
     IsNull(&'static str),
+    /// A column of texts has this in it, letter by letter.
+    Contains(&'static str, String),
     /// `created_at` or `updated_at`, one of `> >= = < <= <>`, a time.
     Time(&'static str, &'static str, i64),
     Metadata(String, String),
@@ -193,6 +195,7 @@ fn push_filters(sql: &mut Sql, filters: &[VolumeFilter]) {
         match filter {
             VolumeFilter::Project(id) => sql.push(" AND v.project_id = ").bind(id.as_str()),
             VolumeFilter::Equals(column, value) => sql.push(" AND v.").push(column).push(" = ").bind(value.clone()),
+            VolumeFilter::Contains(column, part) => push_contains(sql, "v", column, part),
             VolumeFilter::IsNull(column) => sql.push(" AND v.").push(column).push(" IS NULL"),
             VolumeFilter::Time(column, op, at) => sql.push(" AND v.").push(column).push(" ").push(op).push(" ").bind(*at),
             VolumeFilter::Metadata(key, value) => sql

@@ -7,7 +7,7 @@ use crate::{
     domain::text_enum,
     store::{
         Store, StoreResult, Tx,
-        bind::{Sql, Value, bind_values},
+        bind::{Sql, Value, bind_values, push_contains},
         keyset::{self, ListKey, Order},
         on_read, on_tx,
     },
@@ -86,6 +86,8 @@ pub struct VolumeTypeQuery {
     pub visible_to: Option<String>,
     pub is_public: Option<bool>,
     pub name: Option<String>,
+    /// What the name has in it.
+    pub name_part: Option<String>,
     pub specs: Vec<(String, String)>,
     pub order: Vec<Order>,
     pub after: Option<Vec<Value>>,
@@ -126,6 +128,9 @@ impl Store {
         }
         if let Some(name) = &query.name {
             sql.push(" AND t.name = ").bind(name.as_str());
+        }
+        if let Some(part) = &query.name_part {
+            push_contains(&mut sql, "t", "name", part);
         }
         for (key, value) in &query.specs {
             sql.push(" AND EXISTS (SELECT 1 FROM volume_type_specs s WHERE s.type_id = t.id AND s.key = ").bind(key.as_str());

@@ -4,55 +4,54 @@ use serde_json::{Value, json};
 use super::render;
 use crate::{
     api::{
-        block::paging,
-        page::{self, Page, SortKey},
+        block::{
+            paging,
+            resource_filters::{self, Wanted},
+        },
+        page::{self, SortKey},
         reply::Reply,
         request::ApiRequest,
     },
-    error::{Error, Result},
+    error::Result,
     service::message,
-    store::sql::messages::MessageFilter,
+    store::{
+        bind::Value as Bound,
+        keyset::ListKey as _,
+        sql::messages::{MessageFilter, MessageSort},
+    },
 };
 
-const KEYS: &[SortKey] = &[
-    SortKey::new("id", "id"),
-    SortKey::new("created_at", "created_at"),
-    SortKey::new("event_id", "event_id"),
-    SortKey::new("resource_uuid", "resource_id"),
-    SortKey::new("resource_type", "resource_type"),
-    SortKey::new("request_id", "request_id"),
-    SortKey::new("guaranteed_until", "expires_at"),
-    SortKey::new("message_level", "level"),
-];
+/// Pages, sorts and filters exist from here on; before, a query is not looked at.
+const PAGES_SINCE: u16 = 5;
 
 pub async fn list(req: ApiRequest) -> Result<Reply> {
-    let mut filter = MessageFilter::default();
-    let mut asked = None;
-    if req.ctx.microversion >= 5 {
-        asked = Some(Page::parse(&req, KEYS)?);
-        read(&req, &mut filter)?;
-    }
-    let marker = asked.as_ref().and_then(|p| p.marker.as_deref());
-    let found = message::list(&req.app, &req.ctx, filter, marker, asked.as_ref().map_or_else(|| page::most(&req), |p| p.limit)).await?;
+    let keys: Vec<SortKey> = MessageSort::ALL.iter().map(|k| SortKey::new(k.as_str(), k.column())).collect();
+    let paged = req.ctx.microversion >= PAGES_SINCE;
+    let query = if paged { req.query.clone() } else { Vec::new() };
+    let asked = page::Page::from_query(&query, &keys, req.ctx.microversion, page::most(&req))?;
+    let filters = if paged { resource_filters::read(&req, "message", &[])? } else { Vec::new() };
+    let filters = filters.into_iter().map(condition).collect();
+    let found = message::list(&req.app, &req.ctx, paging::service(&asked), filters).await?;
     let mut shown = json!({ "messages": found.iter().map(|m| render(&req, m)).collect::<Vec<Value>>() });
-    if let Some(links) = asked.and_then(|p| p.next_link(&req, "messages", found.len(), found.last().map(|m| m.id.as_str()))) {
+    if paged && let Some(links) = asked.next_link(&req, "messages", found.len(), found.last().map(|m| m.id.as_str())) {
         shown["messages_links"] = links;
     }
     Reply::json(StatusCode::OK, &shown)
 }
 
-fn read(req: &ApiRequest, filter: &mut MessageFilter) -> Result<()> {
-    for (key, value) in paging::filters(req) {
-        let value = Some(value.to_owned());
-        match key {
-            "resource_uuid" => filter.resource_id = value,
-            "resource_type" => filter.resource_type = value,
-            "event_id" => filter.event_id = value,
-            "request_id" => filter.request_id = value,
-            "message_level" => filter.level = value,
-            _ if req.ctx.is_admin() || req.ctx.microversion < 31 => {}
-            _ => return Err(Error::invalid(format!("Invalid filters {key:.80} are found in query options."))),
-        }
-    }
-    Ok(())
+/// Admins filter by any column.
+fn condition(one: Wanted<'_>) -> MessageFilter {
+    let column = match one.key {
+        "id" => "id",
+        "resource_uuid" => "resource_id",
+        "resource_type" => "resource_type",
+        "event_id" => "event_id",
+        "request_id" => "request_id",
+        "message_level" => "level",
+        "action_id" => "action_id",
+        "detail_id" => "detail_id",
+        "project_id" => "project_id",
+        _ => return MessageFilter::Never,
+    };
+    if one.part { MessageFilter::Contains(column, one.value.to_owned()) } else { MessageFilter::Equals(column, Bound::from(one.value)) }
 }

@@ -22,7 +22,9 @@ pub const ROUTES: &[Route] = &[
         .since(3)
         .query(&[
             ("limit", "integer", "at most this many, from 3.5"),
-            ("marker", "string", "begin after the message with this id, from 3.5"),
+            ("marker", "string", "begin after the message with this id, which may be deleted, from 3.5"),
+            ("offset", "integer", "skip this many, from 3.5"),
+            ("sort", "string", "key[:direction],..., from 3.5"),
             ("resource_uuid", "string", "filter, from 3.5"),
             ("resource_type", "string", "filter, from 3.5"),
             ("event_id", "string", "filter, from 3.5"),

@@ -2,7 +2,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
-    api::{filter::boolean, reply::Reply, request::ApiRequest},
+    api::{block::resource_filters, filter::boolean, reply::Reply, request::ApiRequest},
     error::{Error, Result},
     scheduler::PoolRow,
     service::pool,
@@ -14,12 +14,14 @@ pub async fn pools(req: ApiRequest) -> Result<Reply> {
         None => false,
         Some(text) => boolean(text).ok_or_else(|| Error::invalid(format!("Value '{text:.64}' for 'detail' is not a boolean.")))?,
     };
-    let known = |key: &str| key == "detail" || (key == "name" && minor >= 28) || (key == "volume_type" && minor >= 35);
+    let config = req.app.config.get();
+    let table = config.block.filters_of("pool");
+    let served = |key: &str| (key == "name" && minor >= 28) || (key == "volume_type" && minor >= 35);
+    let known = |key: &str| key == "detail" || (served(key) && table.contains(&key));
     // the one list whose filters are checked for admins, too
-    if minor >= 31
-        && let Some((key, _)) = req.query.iter().find(|(k, _)| !known(k))
-    {
-        return Err(Error::invalid(format!("Invalid filters {key:.80} are found in query options.")));
+    let unknown: Vec<&str> = req.query.iter().map(|(k, _)| k.as_str()).filter(|k| !known(k)).collect();
+    if minor >= 31 && !unknown.is_empty() {
+        return Err(resource_filters::refusal(unknown));
     }
     let value = |key: &str| req.query_value(key).filter(|_| known(key));
     let found = pool::list(&req.app, &req.ctx, value("name"), value("volume_type")).await?;

@@ -2,7 +2,7 @@
 
 use crate::{
     api::{
-        block::paging,
+        block::resource_filters::{self, Wanted},
         filter::{boolean, dictionary},
         request::ApiRequest,
     },
@@ -10,49 +10,60 @@ use crate::{
     store::{bind::Value, sql::snapshot_list::SnapshotFilter},
 };
 
-/// What ordinary users may filter by, and since when.
-const FILTERS: &[(&str, u16)] =
-    &[("name", 0), ("status", 0), ("volume_id", 0), ("metadata", 22), ("availability_zone", 31), ("consumes_quota", 65)];
+/// What exists only from a microversion on.
+const SINCE: &[(&str, u16)] = &[("metadata", 22), ("availability_zone", 31), ("consumes_quota", 65)];
 
-/// The query's filters. Admins filter by any column; what others may not is left out before 3.31 and refused from then on.
+/// The query's filters. Admins filter by any column.
 pub fn read(req: &ApiRequest) -> Result<Vec<SnapshotFilter>> {
-    let (minor, admin) = (req.ctx.microversion, req.ctx.is_admin());
-    let (mut found, mut refused) = (Vec::new(), Vec::new());
-    for (key, value) in paging::filters(req) {
-        let allowed = FILTERS.iter().any(|(name, since)| *name == key && minor >= *since);
-        match key {
-            "metadata" if minor < 22 => {}
-            _ if allowed || admin => condition(key, value, &mut found)?,
-            _ => refused.push(key),
-        }
-    }
-    if !refused.is_empty() && minor >= 31 {
-        refused.sort_unstable();
-        let names: String = refused.join(", ").chars().take(200).collect();
-        return Err(Error::invalid(format!("Invalid filters {names} are found in query options.")));
+    let mut found = Vec::new();
+    for one in resource_filters::read(req, "snapshot", SINCE)? {
+        condition(one, &mut found)?;
     }
     Ok(found)
 }
 
-fn condition(key: &str, value: &str, out: &mut Vec<SnapshotFilter>) -> Result<()> {
-    let equals = |column| SnapshotFilter::Equals(column, Value::from(value));
+/// A column of texts that a filter is about: of the snapshot, or of its volume.
+enum Column {
+    Own(&'static str),
+    OfVolume(&'static str),
+}
+
+fn text_column(key: &str, value: &str) -> Option<Column> {
+    Some(match key {
+        "name" | "display_name" => Column::Own("name"),
+        "description" | "display_description" => Column::Own("description"),
+        "status" => Column::Own("status"),
+        "volume_id" => Column::Own("volume_id"),
+        "id" => Column::Own("id"),
+        "user_id" => Column::Own("user_id"),
+        "project_id" => Column::Own("project_id"),
+        "progress" => Column::Own("progress"),
+        "provider_id" => Column::Own("provider_id"),
+        "availability_zone" => Column::OfVolume("availability_zone"),
+        "volume_type_id" => Column::OfVolume("volume_type_id"),
+        "host" if value.contains('#') => Column::OfVolume("host"),
+        "host" => Column::OfVolume("backend"),
+        _ => return None,
+    })
+}
+
+fn condition(one: Wanted<'_>, out: &mut Vec<SnapshotFilter>) -> Result<()> {
+    let Wanted { key, value, part } = one;
+    let column = text_column(key, value);
+    if part {
+        out.push(match (key, column) {
+            // the host's pool is part of the text
+            ("host", _) => SnapshotFilter::Contains("v", "host", value.to_owned()),
+            (_, Some(Column::Own(column))) => SnapshotFilter::Contains("s", column, value.to_owned()),
+            (_, Some(Column::OfVolume(column))) => SnapshotFilter::Contains("v", column, value.to_owned()),
+            (_, None) => SnapshotFilter::Never,
+        });
+        return Ok(());
+    }
     out.push(match key {
-        "name" | "display_name" => equals("name"),
-        "description" | "display_description" => equals("description"),
-        "status" => equals("status"),
-        "volume_id" => equals("volume_id"),
-        "id" => equals("id"),
-        "user_id" => equals("user_id"),
-        "project_id" => equals("project_id"),
-        "progress" => equals("progress"),
-        "provider_id" => equals("provider_id"),
         "volume_size" | "size" => {
             SnapshotFilter::Equals("size_gib", Value::from(value.trim().parse::<i64>().map_err(|_| bad(key, value))?))
         }
-        "availability_zone" => SnapshotFilter::OfVolume("availability_zone", Value::from(value)),
-        "volume_type_id" => SnapshotFilter::OfVolume("volume_type_id", Value::from(value)),
-        "host" if value.contains('#') => SnapshotFilter::OfVolume("host", Value::from(value)),
-        "host" => SnapshotFilter::OfVolume("backend", Value::from(value)),
         "metadata" => {
             out.extend(dictionary(key, value)?.into_iter().map(|(k, v)| SnapshotFilter::Metadata(k, v)));
             return Ok(());
@@ -62,8 +73,12 @@ fn condition(key: &str, value: &str, out: &mut Vec<SnapshotFilter>) -> Result<()
             Some(false) => SnapshotFilter::Never,
             None => return Err(bad(key, value)),
         },
-        // columns that upstream has and that are always empty here
-        _ => SnapshotFilter::Never,
+        _ => match column {
+            Some(Column::Own(column)) => SnapshotFilter::Equals(column, Value::from(value)),
+            Some(Column::OfVolume(column)) => SnapshotFilter::OfVolume(column, Value::from(value)),
+            // columns that upstream has and that are always empty here
+            None => SnapshotFilter::Never,
+        },
     });
     Ok(())
 }
@@ -79,7 +94,7 @@ mod tests {
 
     fn one(key: &str, value: &str) -> Result<Vec<SnapshotFilter>> {
         let mut out = Vec::new();
-        condition(key, value, &mut out).map(|()| out)
+        condition(Wanted { key, value, part: false }, &mut out).map(|()| out)
     }
 
     #[test]

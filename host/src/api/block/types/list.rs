@@ -3,13 +3,13 @@ use serde_json::{Value, json};
 
 use crate::{
     api::{
-        block::{paging, views::volume_type::TypeView},
+        block::{paging, resource_filters, views::volume_type::TypeView},
         filter::{boolean, dictionary},
         page::SortKey,
         reply::Reply,
         request::ApiRequest,
     },
-    error::{Error, Result},
+    error::Result,
     service::{
         refusal,
         volume_type::list::{self, ListTypes, Publicity},
@@ -33,15 +33,17 @@ pub async fn list(req: ApiRequest) -> Result<Reply> {
 }
 
 fn read_filters(req: &ApiRequest, ask: &mut ListTypes) -> Result<()> {
+    // everybody may say is_public, and of users it is not looked at
     let admin = req.ctx.is_admin();
-    for (key, value) in paging::filters(req) {
-        match key {
-            "is_public" if admin => ask.publicity = publicity(value)?,
-            "is_public" => {}
-            "extra_specs" if req.ctx.microversion >= 52 => ask.specs = dictionary(key, value)?.into_iter().collect(),
-            "name" if admin => ask.name = Some(value.to_owned()),
-            _ if admin || req.ctx.microversion < 31 => {}
-            _ => return Err(Error::invalid(format!("Invalid filters {key:.80} are found in query options."))),
+    for one in resource_filters::read(req, "volume_type", &[("extra_specs", 52)])? {
+        match (one.key, one.part) {
+            ("is_public", false) if admin => ask.publicity = publicity(one.value)?,
+            ("is_public", false) => {}
+            ("extra_specs", false) => ask.specs = dictionary(one.key, one.value)?.into_iter().collect(),
+            ("name", false) => ask.name = Some(one.value.to_owned()),
+            ("name", true) => ask.name_part = Some(one.value.to_owned()),
+            // columns that types are not looked for by
+            _ => {}
         }
     }
     Ok(())

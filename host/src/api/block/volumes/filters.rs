@@ -2,7 +2,7 @@
 
 use crate::{
     api::{
-        block::paging,
+        block::resource_filters::{self, Wanted},
         filter::{self, boolean, bootable, dictionary},
         request::ApiRequest,
     },
@@ -10,61 +10,51 @@ use crate::{
     store::{bind::Value, sql::volume_list::VolumeFilter},
 };
 
-/// What ordinary users may filter by, and since when.
-const FILTERS: &[(&str, u16)] = &[
-    ("name", 0),
-    ("status", 0),
-    ("metadata", 0),
-    ("bootable", 0),
-    ("migration_status", 0),
-    ("availability_zone", 0),
-    ("group_id", 10),
-    ("size", 0),
-    ("created_at", 60),
-    ("updated_at", 60),
-    ("consumes_quota", 65),
-];
+/// What exists only from a microversion on.
+const SINCE: &[(&str, u16)] = &[("glance_metadata", 4), ("group_id", 10), ("created_at", 60), ("updated_at", 60), ("consumes_quota", 65)];
 
-/// The query's filters. Admins filter by any column; what others may not is left out before 3.31 and refused from then on.
+/// The query's filters. Admins filter by any column.
 pub fn read(req: &ApiRequest) -> Result<Vec<VolumeFilter>> {
-    let (minor, admin) = (req.ctx.microversion, req.ctx.is_admin());
-    let (mut found, mut refused) = (Vec::new(), Vec::new());
-    for (key, value) in paging::filters(req) {
-        let allowed = FILTERS.iter().any(|(name, since)| *name == key && minor >= *since);
-        match key {
-            "glance_metadata" if minor < 4 => {}
-            _ if allowed || admin => condition(key, value, minor, &mut found)?,
-            _ => refused.push(key),
-        }
-    }
-    if !refused.is_empty() && minor >= 31 {
-        refused.sort_unstable();
-        let names: String = refused.join(", ").chars().take(200).collect();
-        return Err(Error::invalid(format!("Invalid filters {names} are found in query options.")));
+    let mut found = Vec::new();
+    for one in resource_filters::read(req, "volume", SINCE)? {
+        condition(one, req.ctx.microversion, &mut found)?;
     }
     Ok(found)
 }
 
-fn condition(key: &str, value: &str, minor: u16, out: &mut Vec<VolumeFilter>) -> Result<()> {
-    let equals = |column| VolumeFilter::Equals(column, Value::from(value));
+/// A column of texts that a filter is about.
+fn text_column(key: &str, value: &str) -> Option<&'static str> {
+    Some(match key {
+        "name" | "display_name" => "name",
+        "description" | "display_description" => "description",
+        "status" => "status",
+        "attach_status" => "attach_status",
+        "availability_zone" => "availability_zone",
+        "id" => "id",
+        "user_id" => "user_id",
+        "project_id" => "project_id",
+        "volume_type_id" => "volume_type_id",
+        "provider_id" => "provider_id",
+        "service_uuid" => "service_uuid",
+        "snapshot_id" => "snapshot_id",
+        "source_volid" => "source_volid",
+        "migration_status" => "migration_status",
+        "host" if value.contains('#') => "host",
+        "host" => "backend",
+        _ => return None,
+    })
+}
+
+fn condition(one: Wanted<'_>, minor: u16, out: &mut Vec<VolumeFilter>) -> Result<()> {
+    let Wanted { key, value, part } = one;
+    if part {
+        // the host's pool is part of the text
+        let column = if key == "host" { Some("host") } else { text_column(key, value) };
+        out.push(column.map_or(VolumeFilter::Never, |column| VolumeFilter::Contains(column, value.to_owned())));
+        return Ok(());
+    }
     out.push(match key {
-        "name" | "display_name" => equals("name"),
-        "description" | "display_description" => equals("description"),
-        "status" => equals("status"),
-        "attach_status" => equals("attach_status"),
-        "availability_zone" => equals("availability_zone"),
-        "id" => equals("id"),
-        "user_id" => equals("user_id"),
-        "project_id" => equals("project_id"),
-        "volume_type_id" => equals("volume_type_id"),
-        "provider_id" => equals("provider_id"),
-        "service_uuid" => equals("service_uuid"),
-        "snapshot_id" => equals("snapshot_id"),
-        "source_volid" => equals("source_volid"),
-        "host" if value.contains('#') => equals("host"),
-        "host" => equals("backend"),
         "migration_status" if value.is_empty() || value == "None" => VolumeFilter::IsNull("migration_status"),
-        "migration_status" => equals("migration_status"),
         "size" => VolumeFilter::Equals("size_gib", Value::from(value.trim().parse::<i64>().map_err(|_| bad(key, value))?)),
         "bootable" => VolumeFilter::Equals("bootable", Value::from(bootable(value, minor)?)),
         "multiattach" => VolumeFilter::Equals("multiattach", Value::from(boolean(value).ok_or_else(|| bad(key, value))?)),
@@ -75,8 +65,11 @@ fn condition(key: &str, value: &str, minor: u16, out: &mut Vec<VolumeFilter>) ->
             out.extend(dictionary(key, value)?.into_iter().map(|(k, v)| VolumeFilter::Metadata(k, v)));
             return Ok(());
         }
-        // columns that upstream has and that are always empty here
-        _ => VolumeFilter::Never,
+        _ => match text_column(key, value) {
+            Some(column) => VolumeFilter::Equals(column, Value::from(value)),
+            // columns that upstream has and that are always empty here
+            None => VolumeFilter::Never,
+        },
     });
     Ok(())
 }
@@ -97,7 +90,7 @@ mod tests {
 
     fn one(key: &str, value: &str, minor: u16) -> Result<Vec<VolumeFilter>> {
         let mut out = Vec::new();
-        condition(key, value, minor, &mut out).map(|()| out)
+        condition(Wanted { key, value, part: false }, minor, &mut out).map(|()| out)
     }
 
     #[test]
