@@ -50,6 +50,8 @@ struct State {
     contents: BTreeMap<String, String>,
     /// Volume id to its size, once it was extended.
     sizes: BTreeMap<String, u64>,
+    /// Volume id to the QoS specs it was made with.
+    qos: BTreeMap<String, BTreeMap<String, String>>,
     /// Volume id to the specs it was retyped to.
     specs: BTreeMap<String, BTreeMap<String, String>>,
     /// Snapshot id to its volume and what it holds.
@@ -100,6 +102,10 @@ impl Array {
         if let Some(gate) = self.state().held.remove(verb) {
             gate.notify_waiters();
         }
+    }
+    /// The QoS specs that a volume was made with.
+    pub fn qos_of(&self, volume: &str) -> BTreeMap<String, String> {
+        self.state().qos.get(volume).cloned().unwrap_or_default()
     }
     pub fn volumes(&self) -> Vec<String> {
         self.state().volumes.keys().cloned().collect()
@@ -208,6 +214,7 @@ impl Volumes for Face {
     fn create<'a>(&'a self, _: &'a Call, volume: &'a Volume) -> BoxFuture<'a, DriverResult<Answer<VolumeUpdate>>> {
         Box::pin(async move {
             let fault = self.0.begin("create", &volume.id).await?;
+            self.0.state().qos.insert(volume.id.clone(), volume.qos.clone());
             if let Some(Fault::Pending(polls)) = fault {
                 self.0.state().pending.insert(volume.id.clone(), (polls, volume.clone()));
                 return Ok(Answer::Pending(Pending { token: volume.id.clone(), retry_after: Duration::from_millis(20), percent: Some(1) }));

@@ -17,6 +17,7 @@ mod lists;
 mod older_attach;
 mod operators;
 mod protocol;
+mod qos_specs;
 mod refusals;
 mod retype;
 mod scopes;

@@ -18,7 +18,15 @@ async fn volumes_that_carry(store: &Store, value: Option<bool>) {
     r.shared_targets = value;
     store_report(store, &r).await;
     let mut tx = store.begin().await.unwrap();
-    let of_type = VolumeTypeRow { id: "t".into(), name: "t".into(), description: None, is_public: true, created_at: 1, updated_at: None };
+    let of_type = VolumeTypeRow {
+        id: "t".into(),
+        name: "t".into(),
+        description: None,
+        is_public: true,
+        qos_specs_id: None,
+        created_at: 1,
+        updated_at: None,
+    };
     tx.volume_type_insert(&of_type, &[]).await.unwrap();
     tx.commit().await.unwrap();
     for id in ["v", "w"] {

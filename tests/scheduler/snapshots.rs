@@ -32,7 +32,15 @@ async fn a_volume(store: &Store) {
     up(store, &config("a"), vec![pool("p", 20.0, 20.0)]).await;
     let mut tx = store.begin().await.unwrap();
     for id in ["t", "u"] {
-        let row = VolumeTypeRow { id: id.into(), name: id.into(), description: None, is_public: true, created_at: 1, updated_at: None };
+        let row = VolumeTypeRow {
+            id: id.into(),
+            name: id.into(),
+            description: None,
+            is_public: true,
+            qos_specs_id: None,
+            created_at: 1,
+            updated_at: None,
+        };
         tx.volume_type_insert(&row, &[]).await.unwrap();
     }
     tx.volume_insert(&new_volume("v", None)).await.unwrap();

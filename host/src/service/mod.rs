@@ -10,6 +10,7 @@ pub mod identity;
 pub mod message;
 pub mod page;
 pub mod pool;
+pub mod qos_specs;
 pub mod quota;
 pub mod refusal;
 pub mod snapshot;

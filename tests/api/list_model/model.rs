@@ -278,6 +278,8 @@ pub const MESSAGES: List = List {
 };
 
 type Fits = Box<dyn Fn(&Row) -> bool>;
+/// Its word, and when it holds.
+type Op = (&'static str, fn(Ordering) -> bool);
 
 /// One question.
 pub struct Asked {
@@ -357,7 +359,7 @@ impl Asked {
                 self.push(word, &value.to_string(), Box::new(move |r| r.get(field).int() == value));
             }
             How::Bool(field) => {
-                let value = form % 2 == 0;
+                let value = form.is_multiple_of(2);
                 self.push(word, ["false", "True"][usize::from(value)], Box::new(move |r| *r.get(field) == V::Bool(value)));
             }
             How::Time(field) => self.time(word, field, row.get(field).int(), form),
@@ -381,7 +383,7 @@ impl Asked {
                 }
             }
             How::Always(truth) => {
-                let value = form % 2 == 0;
+                let value = form.is_multiple_of(2);
                 self.push(word, ["false", "true"][usize::from(value)], Box::new(move |_| value == truth));
             }
             How::Public if !admin => self.push(word, "false", Box::new(|_| true)),
@@ -411,7 +413,7 @@ impl Asked {
     }
 
     fn time(&mut self, word: &str, field: &'static str, at: i64, form: u8) {
-        let ops: [(&str, fn(Ordering) -> bool); 6] = [
+        let ops: [Op; 6] = [
             ("gt", Ordering::is_gt),
             ("gte", Ordering::is_ge),
             ("lt", Ordering::is_lt),

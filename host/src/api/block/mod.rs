@@ -7,6 +7,7 @@ pub mod fields;
 pub mod hosts;
 pub mod messages;
 pub mod paging;
+pub mod qos_specs;
 pub mod quotas;
 pub mod resource_filters;
 pub mod scheduling;
@@ -37,6 +38,7 @@ pub fn routes() -> Vec<Route> {
         services::ROUTES,
         hosts::ROUTES,
         scheduling::ROUTES,
+        qos_specs::ROUTES,
         quotas::ROUTES,
         messages::ROUTES,
         discovery::ROUTES,

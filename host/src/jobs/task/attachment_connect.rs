@@ -32,6 +32,7 @@ use crate::{
         Tx,
         sql::{
             attachments::{AttachmentRow, CONNECT, Connected},
+            qos_specs::Consumer,
             volumes::VolumeRow,
         },
     },
@@ -278,11 +279,13 @@ async fn connected(
     ask: &Ask,
     connection: &Connection,
 ) -> Result<Outcome, TaskError> {
+    let qos = support::qos_of_type(cx, &volume.volume_type_id).await?.filter(|q| q.consumer().is_some_and(Consumer::is_front_end));
+    let qos = qos.map(|q| q.specs);
     let done = Connected {
         connector: json!(ask.connector).to_string(),
         connector_host: connector.host.clone(),
         mountpoint: connector.mountpoint.clone(),
-        connection_info: connection_info(connection, &attachment.id, &volume.id, access_mode(&ask.mode)).to_string(),
+        connection_info: connection_info(connection, &attachment.id, &volume.id, access_mode(&ask.mode), qos.as_ref()).to_string(),
         mode: access_mode(&ask.mode).as_str(),
     };
     let mut tx = cx.app.store.begin().await?;

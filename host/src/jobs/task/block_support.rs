@@ -10,7 +10,10 @@ use crate::{
     error::Kind,
     jobs::{JobContext, JobFault, NewJob},
     notify::message::{Action, Detail, NewMessage, Resource},
-    store::sql::metadata::MetadataOf,
+    store::sql::{
+        metadata::MetadataOf,
+        qos_specs::{Consumer, QosSpecs},
+    },
     store::{StoreResult, Tx, sql::volumes::VolumeRow},
 };
 
@@ -23,6 +26,7 @@ const UNDO_TIME: Duration = Duration::from_secs(30);
 pub async fn driver_volume(cx: &JobContext, volume: &VolumeRow) -> StoreResult<types::Volume> {
     let metadata = cx.app.store.metadata(MetadataOf::Volume, &volume.id).await?;
     let specs = specs_of(cx, volume).await?;
+    let qos = qos_of_type(cx, &volume.volume_type_id).await?;
     let pool = volume.host.as_deref().and_then(|h| h.split_once('#')).map_or("", |(_, pool)| pool);
     Ok(types::Volume {
         id: volume.id.clone(),
@@ -34,7 +38,7 @@ pub async fn driver_volume(cx: &JobContext, volume: &VolumeRow) -> StoreResult<t
         provider_id: volume.provider_id.clone(),
         provider_data: volume.provider_data.clone(),
         specs,
-        qos: BTreeMap::new(),
+        qos: qos.filter(|q| q.consumer().is_some_and(Consumer::is_back_end)).map(|q| q.specs).unwrap_or_default(),
         metadata: metadata.into_iter().collect(),
     })
 }
@@ -42,6 +46,11 @@ pub async fn driver_volume(cx: &JobContext, volume: &VolumeRow) -> StoreResult<t
 /// The extra specs of a volume's type.
 pub async fn specs_of(cx: &JobContext, volume: &VolumeRow) -> StoreResult<BTreeMap<String, String>> {
     Ok(cx.app.store.volume_type(&volume.volume_type_id).await?.map(|t| t.specs.into_iter().collect()).unwrap_or_default())
+}
+
+/// The QoS specs of a type.
+pub async fn qos_of_type(cx: &JobContext, type_id: &str) -> StoreResult<Option<QosSpecs>> {
+    cx.app.store.qos_specs_of_type(type_id).await
 }
 
 /// A driver call on behalf of this job. Repeats of the same step have the same id.

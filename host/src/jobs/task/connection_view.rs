@@ -1,19 +1,28 @@
 //! The driver's typed connection as the `connection_info` that consumers know, nested as stored; the attachment API shows
 //! it flat. Holds secrets: it goes to the caller of connect and to the attachment's readers, never to a log.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use crate::driver::types::{self, AccessMode, Chap, Connection, ConnectionTarget, IscsiConnection, NvmeConnection, NvmeTransport};
 
 /// `driver_volume_type`, `data`, and what stands beside them.
-pub fn connection_info(connection: &Connection, attachment_id: &str, volume_id: &str, mode: AccessMode) -> Value {
+/// `qos` is what whoever attaches shall keep to.
+pub fn connection_info(
+    connection: &Connection,
+    attachment_id: &str,
+    volume_id: &str,
+    mode: AccessMode,
+    qos: Option<&BTreeMap<String, String>>,
+) -> Value {
     let (kind, mut data) = target(&connection.target);
     for (key, value) in &connection.extra {
         data.entry(key.clone()).or_insert_with(|| property(value));
     }
     for (key, value) in [
         ("volume_id", json!(volume_id)),
-        ("qos_specs", Value::Null),
+        ("qos_specs", json!(qos)),
         ("access_mode", json!(mode.as_str())),
         ("encrypted", json!(false)),
         ("cacheable", json!(false)),
@@ -121,8 +130,6 @@ fn property(value: &types::Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::driver::types::IscsiTarget;
 
@@ -135,7 +142,7 @@ mod tests {
                 ("target_iqn".into(), types::Value::Number(1.0)),
             ]),
         };
-        connection_info(&connection, "att", "vol", AccessMode::ReadOnly)
+        connection_info(&connection, "att", "vol", AccessMode::ReadOnly, None)
     }
 
     #[test]

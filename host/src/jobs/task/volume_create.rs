@@ -195,6 +195,7 @@ impl VolumeCreate {
             size_gib: volume.size_gib,
             availability_zone: Some(volume.availability_zone.clone()),
             extra_specs,
+            qos: support::qos_of_type(cx, &volume.volume_type_id).await?.map(|q| q.specs).unwrap_or_default(),
             exclude_pools: progress.excluded.clone(),
             only_pool: volume_source::pool_of_source(cx, volume).await?,
             hints: Hints::from_json(&progress.hints),

@@ -27,7 +27,7 @@ use crate::{
     service::volume::{destroy::event_now, retype::Held},
     store::{
         Tx,
-        sql::{volume_types::VolumeType, volume_work::ProviderUpdate, volumes::VolumeRow},
+        sql::{qos_specs::Consumer, volume_types::VolumeType, volume_work::ProviderUpdate, volumes::VolumeRow},
     },
 };
 
@@ -112,11 +112,18 @@ async fn mine(cx: &JobContext, ask: &Ask) -> Result<Option<VolumeRow>, TaskError
 async fn retype(cx: &JobContext, volume: &VolumeRow, to: &VolumeType) -> Result<DriverResult<RetypeOutcome>, TaskError> {
     let told = support::driver_volume(cx, volume).await?;
     let specs: BTreeMap<String, String> = to.specs.iter().cloned().collect();
-    if specs == told.specs {
+    let qos = back_end_qos(cx, to).await?;
+    if specs == told.specs && qos == told.qos {
         return Ok(Ok(RetypeOutcome::Done(VolumeUpdate::default())));
     }
-    let new = NewType { specs, qos: BTreeMap::new(), multiattach: volume_type::is_multiattach(to.specs()), pool: told.pool.clone() };
+    let new = NewType { specs, qos, multiattach: volume_type::is_multiattach(to.specs()), pool: told.pool.clone() };
     Ok(ask_driver(cx, volume, "retype", &told, &new).await)
+}
+
+/// The QoS specs that the back end keeps for volumes of this type.
+async fn back_end_qos(cx: &JobContext, of: &VolumeType) -> Result<BTreeMap<String, String>, TaskError> {
+    let found = support::qos_of_type(cx, &of.row.id).await?.filter(|q| q.consumer().is_some_and(Consumer::is_back_end));
+    Ok(found.map(|q| q.specs).unwrap_or_default())
 }
 
 async fn ask_driver(cx: &JobContext, volume: &VolumeRow, step: &str, told: &Volume, new: &NewType) -> DriverResult<RetypeOutcome> {
@@ -144,9 +151,10 @@ async fn give_up(
 /// Retypes back to the type the volume has in the database. None: that is not certain to have happened, either.
 async fn undo(cx: &JobContext, volume: &VolumeRow, to: &VolumeType) -> Result<Option<VolumeUpdate>, TaskError> {
     let mut told = support::driver_volume(cx, volume).await?;
+    let qos = back_end_qos(cx, to).await?;
     let old = NewType {
         specs: std::mem::replace(&mut told.specs, to.specs.iter().cloned().collect()),
-        qos: BTreeMap::new(),
+        qos: std::mem::replace(&mut told.qos, qos),
         multiattach: volume.multiattach,
         pool: told.pool.clone(),
     };

@@ -46,6 +46,7 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateSnapshot) -
     let found = volume::load_row(app, ctx, &ask.volume_id).await?;
     app.policy.check(ctx, "volume:create_snapshot", &Target::project(&found.project_id))?;
     let specs = room::specs(app, &found.volume_type_id).await?;
+    let qos = room::qos(app, &found.volume_type_id).await?;
     // decide and commit: what is decided holds until the transaction ends
     let mut tx = app.store.begin().await?;
     let Some(volume) = tx.volume_locked(&found.id).await? else { return Err(refusal::volume_not_found(&found.id)) };
@@ -61,6 +62,7 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateSnapshot) -
         project_id: volume.project_id.clone(),
         size_gib: volume.size_gib,
         extra_specs: specs,
+        qos,
         only_pool: Some(host.clone()),
         operation: Operation::Snapshot,
         ..PlacementRequest::default()

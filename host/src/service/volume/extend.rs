@@ -32,6 +32,7 @@ pub async fn extend(app: &Arc<App>, ctx: &RequestContext, id: &str, to_gib: i64,
     let action = if in_use { "volume:extend_attached_volume" } else { "volume:extend" };
     app.policy.check(ctx, action, &Target { project_id: &found.project_id, user_id: &found.user_id, ..Target::default() })?;
     let specs = room::specs(app, &found.volume_type_id).await?;
+    let qos = room::qos(app, &found.volume_type_id).await?;
     let limit = app.store.quota_limit(&found.project_id, "per_volume_gigabytes").await?;
 
     let mut tx = app.store.begin().await?;
@@ -59,6 +60,7 @@ pub async fn extend(app: &Arc<App>, ctx: &RequestContext, id: &str, to_gib: i64,
         size_gib: growth,
         whole_gib: Some(to_gib),
         extra_specs: specs,
+        qos,
         only_pool: Some(host),
         operation: Operation::Extend,
         attached: in_use,

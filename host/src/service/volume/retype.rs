@@ -2,7 +2,7 @@
 //! driver can change the volume without copying it, the job finds out. The new type counts in the quota from the moment
 //! the request is accepted, the old one until it has ended.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::json;
 
@@ -23,7 +23,10 @@ use crate::{
         volume::{destroy::event, room},
         volume_type::usable,
     },
-    store::{Tx, sql::volumes::VolumeRow},
+    store::{
+        Tx,
+        sql::{qos_specs::Consumer, volumes::VolumeRow},
+    },
 };
 
 /// What may be done when the driver cannot change the volume where it is.
@@ -42,9 +45,13 @@ pub async fn retype(app: &Arc<App>, ctx: &RequestContext, id: &str, new_type: &s
     if multiattach && !found.multiattach {
         app.policy.check(ctx, "volume:multiattach", &Target::project(&found.project_id))?;
     }
+    let (old_qos, new_qos) = (front_end(app, &found.volume_type_id).await?, front_end(app, &to.row.id).await?);
     let mut tx = app.store.begin().await?;
     let Some(volume) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
     decide(&volume, &to.row.id, multiattach)?;
+    if volume.status == VolumeStatus::InUse.as_str() && old_qos != new_qos {
+        return Err(refusal::invalid_input("An attached volume cannot be retyped to a type with other QoS specs at the front-end."));
+    }
     let request = PlacementRequest {
         extra_specs: to.specs.iter().cloned().collect(),
         only_pool: volume.host.clone(),
@@ -75,6 +82,12 @@ pub async fn retype(app: &Arc<App>, ctx: &RequestContext, id: &str, new_type: &s
     tx.enqueue(&app.jobs, job).await?;
     event(&mut tx, "volume.retype.start", &volume, &ctx.request_id).await?;
     Ok(tx.commit().await?)
+}
+
+/// The QoS specs of a type that whoever attaches keeps to.
+async fn front_end(app: &App, type_id: &str) -> Result<Option<BTreeMap<String, String>>> {
+    let found = app.store.qos_specs_of_type(type_id).await?;
+    Ok(found.filter(|q| q.consumer().is_some_and(Consumer::is_front_end)).map(|q| q.specs))
 }
 
 fn decide(volume: &VolumeRow, to: &str, multiattach: bool) -> Result<()> {

@@ -18,6 +18,11 @@ pub async fn specs(app: &App, type_id: &str) -> Result<BTreeMap<String, String>>
     Ok(app.store.volume_type(type_id).await?.map(|t| t.specs.into_iter().collect()).unwrap_or_default())
 }
 
+/// The QoS specs of a type.
+pub async fn qos(app: &App, type_id: &str) -> Result<BTreeMap<String, String>> {
+    Ok(app.store.qos_specs_of_type(type_id).await?.map(|q| q.specs).unwrap_or_default())
+}
+
 /// Takes the room. None: it was taken; else why not, for the user. The explanation is kept if the caller commits.
 ///
 /// # Errors

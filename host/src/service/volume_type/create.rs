@@ -35,6 +35,7 @@ pub async fn create(app: &App, ctx: &RequestContext, ask: CreateType) -> Result<
         name: ask.name,
         description: ask.description,
         is_public: ask.is_public,
+        qos_specs_id: None,
         created_at: clock::now(),
         updated_at: None,
     };

@@ -19,6 +19,7 @@ pub async fn ensure_default_type(store: &Store) -> StoreResult<()> {
         name: DEFAULT_TYPE_NAME.to_owned(),
         description: Some("Default Volume Type".to_owned()),
         is_public: true,
+        qos_specs_id: None,
         created_at: clock::now(),
         updated_at: None,
     })

@@ -21,6 +21,7 @@ pub mod metadata;
 pub mod outbox;
 pub mod placements;
 pub mod pools;
+pub mod qos_specs;
 pub mod quota;
 pub mod quota_count;
 pub mod settings;

@@ -20,6 +20,7 @@ pub struct VolumeTypeRow {
     pub name: String,
     pub description: Option<String>,
     pub is_public: bool,
+    pub qos_specs_id: Option<String>,
     pub created_at: Micros,
     pub updated_at: Option<Micros>,
 }
@@ -95,7 +96,7 @@ pub struct VolumeTypeQuery {
     pub offset: i64,
 }
 
-const SELECT: &str = "SELECT t.id, t.name, t.description, t.is_public, t.created_at, t.updated_at FROM volume_types t";
+const SELECT: &str = "SELECT t.id, t.name, t.description, t.is_public, t.qos_specs_id, t.created_at, t.updated_at FROM volume_types t";
 const VISIBLE: &str = " AND (t.is_public OR EXISTS (SELECT 1 FROM volume_type_access a WHERE a.type_id = t.id AND a.project_id = ";
 
 impl Store {

@@ -26,6 +26,7 @@ const EXTENSIONS: &[(&str, &str, &str)] = &[
     ("os-snapshot-actions", "SnapshotActions", "Enable snapshot manager actions."),
     ("os-volume-actions", "VolumeActions", "Enable volume actions."),
     ("os-volume-type-access", "VolumeTypeAccess", "Volume type access support."),
+    ("qos-specs", "Qos_specs_manage", "QoS specs support."),
     ("scheduler-stats", "Scheduler_stats", "Scheduler stats support."),
 ];
 

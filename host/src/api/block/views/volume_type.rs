@@ -30,7 +30,7 @@ impl TypeView {
         }
     }
 
-    /// What a create answers: QoS specs cannot be set yet, and upstream's answer has no key for them.
+    /// What a create answers: QoS specs are given later, and upstream's answer has no key for them.
     pub fn created(mut self, t: &VolumeType) -> Value {
         self.qos = false;
         self.render(t)
@@ -48,7 +48,7 @@ impl TypeView {
             shown["extra_specs"] = json!(readable_specs(t, self.all_specs).into_iter().collect::<BTreeMap<_, _>>());
         }
         if self.qos {
-            shown["qos_specs_id"] = Value::Null;
+            shown["qos_specs_id"] = json!(t.row.qos_specs_id);
         }
         if self.access {
             shown["os-volume-type-access:is_public"] = json!(t.row.is_public);
