@@ -96,13 +96,14 @@ pub fn document(before: &str, proofs: &Proofs) -> String {
          route answer with success. `make test` fails when a route has no test, and when this page says something else than the table.\n\n\
          | operation | action | versions | policy | tests |\n|---|---|---|---|---|\n",
     );
+    let routes_of = |test: &String| proofs.values().filter(|tests| tests.contains(test)).count();
     for o in operations() {
         let key = (o.name.clone(), o.action.clone());
         let proven = proofs.get(&key).cloned().unwrap_or_default();
         let mut tests: Vec<String> = named.get(&key).into_iter().flatten().filter(|t| proven.contains(*t)).cloned().collect();
         let mut others: Vec<&String> = proven.iter().filter(|t| !tests.contains(t)).collect();
         // a test that walks the whole table says less of one route than one that is about it
-        others.sort_by_key(|t| (t.contains("who_may"), !t.starts_with("api::"), (*t).clone()));
+        others.sort_by_key(|t| (!t.starts_with("api::"), routes_of(t), (*t).clone()));
         tests.extend(others.into_iter().take(MOST_NAMED.saturating_sub(tests.len())).cloned());
         tests.truncate(MOST_NAMED);
         let tests: Vec<String> = tests.iter().map(|t| format!("`{t}`")).collect();
