@@ -16,7 +16,8 @@ impl Scene {
         for (array, backend) in BACKENDS.iter().enumerate() {
             for key in self.held(array, "connections").into_keys() {
                 let Some((volume, host)) = key.split_once('.') else { continue };
-                let known = self.attachments_of(volume).any(|a| (a.connected && a.host == host) || a.leftover.as_deref() == Some(host));
+                let known =
+                    self.attachments_of(volume).any(|a| (a.connected && a.host == host) || a.leftovers.iter().any(|left| left == host));
                 if !known || self.volume(volume).and_then(place) != Some(array) {
                     broken.push(format!("[export-without-attachment] {backend} exports {volume} to {host}"));
                 }

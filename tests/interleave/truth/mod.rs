@@ -32,7 +32,8 @@ const VOLUME_MOVES: &[&str] =
 const SNAPSHOT_MOVES: &[&str] = &["creating", "deleting", "restoring", "updating", "backing-up", "unmanaging"];
 
 const ATTACHMENTS: &str = "SELECT id || '|' || volume_id || '|' || status || '|' || COALESCE(connector_host, '') || '|' || \
-    CASE WHEN connection_info IS NULL THEN '' ELSE 'connected' END || '|' || COALESCE(work, '') || '|' || COALESCE(work_connector, '') FROM attachments ORDER BY id";
+    CASE WHEN connection_info IS NULL THEN '' ELSE 'connected' END || '|' || COALESCE(work, '') || '|' || COALESCE(work_connector, '') || '|' || COALESCE(leftovers, '') \
+    FROM attachments ORDER BY id";
 const WORK: &str = "SELECT id || ' extend_to ' || COALESCE(CAST(extend_to AS TEXT), '') || ' retype_to ' || COALESCE(retype_to, '') || ' previous_status ' || \
     COALESCE(previous_status, '') FROM volumes WHERE extend_to IS NOT NULL OR retype_to IS NOT NULL OR previous_status IS NOT NULL";
 const NOT_BACKED: &str = "SELECT id FROM snapshots WHERE NOT backed";
@@ -47,8 +48,8 @@ struct Attachment {
     host: String,
     connected: bool,
     work: String,
-    /// The host of a connect that failed and left, perhaps, something on the array.
-    leftover: Option<String>,
+    /// Hosts of connects that failed and left, perhaps, something on the array.
+    leftovers: Vec<String>,
 }
 
 /// Everything that is compared.
@@ -139,8 +140,10 @@ impl Scene {
 
 impl Attachment {
     fn parse(row: &str) -> Self {
-        let parts: Vec<&str> = row.splitn(7, '|').collect();
-        let leftover = serde_json::from_str::<Value>(parts[6]).ok().and_then(|c| c["host"].as_str().map(str::to_owned));
+        let parts: Vec<&str> = row.split('|').collect();
+        let json = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+        let left = json(parts[7]).as_array().cloned().unwrap_or_default();
+        let leftovers = left.iter().chain([&json(parts[6])]).filter_map(|c| c["host"].as_str().map(str::to_owned)).collect();
         Self {
             id: parts[0].to_owned(),
             volume: parts[1].to_owned(),
@@ -148,7 +151,7 @@ impl Attachment {
             host: parts[3].to_owned(),
             connected: parts[4] == "connected",
             work: parts[5].to_owned(),
-            leftover,
+            leftovers,
         }
     }
 }
