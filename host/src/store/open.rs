@@ -183,7 +183,10 @@ async fn reach(options: &PgConnectOptions) -> StoreResult<()> {
     let timed_out = || sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
     match tokio::time::timeout(REACH, options.connect()).await.unwrap_or_else(|_| Err(timed_out())) {
         // how it ends says nothing
-        Ok(connection) => Ok(drop(connection.close().await)),
+        Ok(connection) => {
+            drop(connection.close().await);
+            Ok(())
+        }
         Err(e) => Err(no_connection(options, e)),
     }
 }
