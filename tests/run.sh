@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 mode=${1:?run.sh check|test}
 
-rust=(unit store api identity scheduler jobs)
+rust=(unit store api share_api identity scheduler jobs)
 scripts=()
 export STOWAGE_TEST_DATABASES=${STOWAGE_TEST_DATABASES:-sqlite}
 if [ "$mode" = test ]; then

@@ -18,7 +18,7 @@ use crate::{
     policy::Policy,
     reconcile::{
         Reconcilers, dead_workers::DeadWorkers, deliver::Deliver, driver_follow::DriverFollow, driver_health::DriverHealth,
-        forget_placements::ForgetPlacements, forget_tokens::ForgetTokens, purge::Purge, stats::Stats,
+        empty_bin::EmptyBin, forget_placements::ForgetPlacements, forget_tokens::ForgetTokens, purge::Purge, stats::Stats,
     },
     serve::{Addresses, ServeError},
     service::identity::{
@@ -26,8 +26,7 @@ use crate::{
         bootstrap::{self, Bootstrapped},
         catalog::{self, ServiceCatalog},
     },
-    service::volume_type,
-    service::{self, backend::swaps::Swaps},
+    service::{self, backend::swaps::Swaps, share_type, volume_type},
     store::Store,
     telemetry::{
         self,
@@ -106,6 +105,7 @@ impl App {
         let policy = Policy::load(policy_file(&config.policy.file))
             .map_err(|e| ServeError::part(format!("policy.file {}", config.policy.file.display()), e))?;
         volume_type::seed::ensure_default_type(&store).await?;
+        share_type::seed::ensure_default_type(&store).await?;
         let (tokens, identity) = identity(&config, &store, &public_urls).await?;
         Ok(Arc::new(Self {
             jobs: Jobs::new(store.clone(), jobs_options(&config)),
@@ -180,6 +180,7 @@ impl App {
         self.reconcilers.start(jobs, Arc::new(stats));
         self.reconcilers.start(jobs, Arc::new(ForgetPlacements::new(self)));
         self.reconcilers.start(jobs, Arc::new(ForgetTokens::new(self)));
+        self.reconcilers.start(jobs, Arc::new(EmptyBin::new(self)));
     }
 
     /// Hands a changed configuration to the parts that keep something made from it. The others read `config` at each use.

@@ -324,3 +324,6 @@ CREATE TABLE snapshot_access_rules (
     updated_at  BIGINT
 );
 CREATE UNIQUE INDEX snapshot_access_rules_target ON snapshot_access_rules (snapshot_id, access_type, access_to);
+
+-- Whose a message is: block, share.
+ALTER TABLE messages ADD COLUMN service TEXT NOT NULL DEFAULT 'block';

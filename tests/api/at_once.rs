@@ -2,6 +2,7 @@
 //! until it has committed.
 
 use std::future::Future;
+use stowage::store::sql::types::TypeOf;
 
 use serde_json::json;
 use sqlx::{Connection, PgConnection};
@@ -129,7 +130,7 @@ async fn a_type_that_is_removed_while_a_volume_of_it_is_created_is_still_in_use(
     member.until_gone(&format!("/volumes/{first}")).await;
     // a create, not yet committed
     let mut tx = site.app().store.begin().await.unwrap();
-    tx.volume_type_name_kept(&type_id).await.unwrap().unwrap();
+    tx.type_name_kept(TypeOf::Volume, &type_id).await.unwrap().unwrap();
     let new = NewVolume {
         id: uuid(),
         project_id: row.project_id,
@@ -201,8 +202,8 @@ async fn becoming_shared(site: &Site) -> Tx {
 /// A rename of a type, not yet committed.
 async fn renaming(site: &Site, type_id: &str, old: &str, new: &str) -> Tx {
     let mut tx = site.app().store.begin().await.unwrap();
-    assert_eq!(tx.volume_type_locked(type_id).await.unwrap().as_deref(), Some(old));
-    assert!(tx.volume_type_update(type_id, Some(new), None, None, clock::now()).await.unwrap());
+    assert_eq!(tx.type_locked(TypeOf::Volume, type_id).await.unwrap().as_deref(), Some(old));
+    assert!(tx.type_update(TypeOf::Volume, type_id, Some(new), None, None, clock::now()).await.unwrap());
     for resource in ["volumes", "gigabytes"] {
         tx.quota_rename(&format!("{resource}_{old}"), &format!("{resource}_{new}")).await.unwrap();
     }

@@ -2,6 +2,7 @@
 
 use proptest::{prelude::*, test_runner::TestRunner};
 use serde_json::{Value, json};
+use stowage::store::sql::types::TypeOf;
 use stowage::store::sql::{metadata::MetadataOf, volumes::NewVolume};
 use support::{Client, Persona};
 
@@ -20,7 +21,7 @@ struct Row {
 /// Rows straight in the store, with few distinct values so that there are ties.
 async fn seed(site: &Site, client: &Client, count: usize) -> Vec<Row> {
     let app = site.app.app();
-    let volume_type = app.store.volume_type_by_name("__DEFAULT__").await.unwrap().unwrap().row.id;
+    let volume_type = app.store.type_by_name(TypeOf::Volume, "__DEFAULT__").await.unwrap().unwrap().row.id;
     let mut rows = Vec::new();
     let mut tx = app.store.begin().await.unwrap();
     for n in 0..count {

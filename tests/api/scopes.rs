@@ -6,6 +6,7 @@ use stowage::api::{
     self,
     route::{Access, Api, Route, TokenScope},
 };
+use stowage::store::sql::types::TypeOf;
 use support::{Client, Persona, TestApp};
 
 use crate::site::{Site, create, uuid};
@@ -81,7 +82,7 @@ fn routes() -> Vec<Route> {
 async fn every_route_refuses_a_token_without_a_project_unless_it_is_one_for_the_system() {
     let site = Site::start().await;
     let volume = site.volume().await;
-    let default = site.app.app().store.volume_type_by_name("__DEFAULT__").await.unwrap().unwrap().row.id;
+    let default = site.app.app().store.type_by_name(TypeOf::Volume, "__DEFAULT__").await.unwrap().unwrap().row.id;
     let routes = routes();
     assert!(routes.len() > 40 && routes.iter().any(|r| r.scope == TokenScope::ProjectOrSystem), "the table is not here");
     for (scope, token) in tokens(&site).await {

@@ -39,6 +39,7 @@ const SMALL: &[&str] = &[
     "duties",
     "settings",
     "volume_types",
+    "share_types",
     "driver_active",
     "driver_blobs",
     "roles",

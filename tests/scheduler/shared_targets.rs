@@ -4,7 +4,10 @@ use stowage::{
     domain::volume::VolumeStatus,
     store::{
         Store,
-        sql::{volume_types::VolumeTypeRow, volumes::NewVolume},
+        sql::{
+            types::{TypeOf, TypeRow},
+            volumes::NewVolume,
+        },
     },
 };
 use support::both_databases;
@@ -18,7 +21,7 @@ async fn volumes_that_carry(store: &Store, value: Option<bool>) {
     r.shared_targets = value;
     store_report(store, &r).await;
     let mut tx = store.begin().await.unwrap();
-    let of_type = VolumeTypeRow {
+    let of_type = TypeRow {
         id: "t".into(),
         name: "t".into(),
         description: None,
@@ -27,7 +30,7 @@ async fn volumes_that_carry(store: &Store, value: Option<bool>) {
         created_at: 1,
         updated_at: None,
     };
-    tx.volume_type_insert(&of_type, &[]).await.unwrap();
+    tx.type_insert(TypeOf::Volume, &of_type, &[]).await.unwrap();
     tx.commit().await.unwrap();
     for id in ["v", "w"] {
         let mut tx = store.begin().await.unwrap();

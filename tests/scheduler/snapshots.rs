@@ -15,7 +15,7 @@ use stowage::{
             metadata::MetadataOf,
             snapshot_list::{SnapshotFilter, SnapshotQuery, SnapshotSort},
             snapshots::{CopySource, NewSnapshot},
-            volume_types::VolumeTypeRow,
+            types::{TypeOf, TypeRow},
             volume_work::ProviderUpdate,
             volumes::NewVolume,
         },
@@ -32,7 +32,7 @@ async fn a_volume(store: &Store) {
     up(store, &config("a"), vec![pool("p", 20.0, 20.0)]).await;
     let mut tx = store.begin().await.unwrap();
     for id in ["t", "u"] {
-        let row = VolumeTypeRow {
+        let row = TypeRow {
             id: id.into(),
             name: id.into(),
             description: None,
@@ -41,7 +41,7 @@ async fn a_volume(store: &Store) {
             created_at: 1,
             updated_at: None,
         };
-        tx.volume_type_insert(&row, &[]).await.unwrap();
+        tx.type_insert(TypeOf::Volume, &row, &[]).await.unwrap();
     }
     tx.volume_insert(&new_volume("v", None)).await.unwrap();
     tx.commit().await.unwrap();
@@ -216,7 +216,7 @@ both_databases! {
         ];
         assert_eq!(counted(&db.store).await, figures(&retyping));
         let mut tx = db.store.begin().await.unwrap();
-        assert!(!tx.volume_type_remove("u").await.unwrap(), "it is wanted");
+        assert!(!tx.type_remove(TypeOf::Volume, "u").await.unwrap(), "it is wanted");
         assert!(tx.volume_end_retype("v", "u", Some(true), &ProviderUpdate::default(), 5).await.unwrap());
         let row = tx.volume("v").await.unwrap().unwrap();
         assert_eq!((row.volume_type_id.as_str(), row.multiattach, row.status.as_str(), row.retype_to), ("u", true, "available", None));

@@ -6,7 +6,10 @@ use stowage::{
         Store,
         bind::Value,
         keyset::{ListKey as _, Order},
-        sql::messages::{MessageFilter, MessageQuery, MessageRow, MessageSort},
+        sql::{
+            backends::BackendKind,
+            messages::{MessageFilter, MessageQuery, MessageRow, MessageSort},
+        },
     },
 };
 use support::both_databases;
@@ -46,7 +49,7 @@ fn equals(column: &'static str, value: &str) -> MessageFilter {
 both_databases! {
     async fn a_message_reads_as_it_was_written_and_lives_thirty_days(db) {
         let id = add(&db.store, &message("p1", "v1")).await;
-        let m = db.store.message(&id).await.unwrap().unwrap();
+        let m = db.store.message(BackendKind::Block, &id).await.unwrap().unwrap();
         assert_eq!((m.event_id.as_str(), m.level.as_str(), m.resource_type.as_str()), ("VOLUME_VOLUME_001_003", "ERROR", "VOLUME"));
         assert_eq!((m.project_id.as_str(), m.resource_id.as_str(), m.request_id.as_str()), ("p1", "v1", "req-1"));
         assert_eq!(m.expires_at - m.created_at, 30 * 24 * 3600 * 1_000_000);
@@ -95,7 +98,7 @@ both_databases! {
 
     async fn an_expired_message_is_not_listed(db) {
         let id = add(&db.store, &message("p1", "v1")).await;
-        let expires_at = db.store.message(&id).await.unwrap().unwrap().expires_at;
+        let expires_at = db.store.message(BackendKind::Block, &id).await.unwrap().unwrap().expires_at;
         let at = |now| MessageQuery { now, ..query(vec![], None, 10) };
         assert_eq!(db.store.messages(&at(expires_at - 1)).await.unwrap().len(), 1);
         assert_eq!(db.store.messages(&at(expires_at)).await.unwrap(), []);
@@ -107,7 +110,7 @@ both_databases! {
         assert!(tx.delete_message(&id).await.unwrap());
         assert!(!tx.delete_message(&id).await.unwrap());
         tx.commit().await.unwrap();
-        assert_eq!(db.store.message(&id).await.unwrap(), None);
+        assert_eq!(db.store.message(BackendKind::Block, &id).await.unwrap(), None);
     }
 
     async fn only_expired_messages_are_purged(db) {

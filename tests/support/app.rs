@@ -110,6 +110,9 @@ impl TestApp {
     pub async fn block(&self, persona: Persona) -> Client {
         self.client(Api::Block, persona).await
     }
+    pub async fn share(&self, persona: Persona) -> Client {
+        self.client(Api::Share, persona).await
+    }
     pub async fn identity(&self, persona: Persona) -> Client {
         self.client(Api::Identity, persona).await
     }

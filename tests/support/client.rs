@@ -183,6 +183,20 @@ impl Client {
             .await;
         answer.body()["volume"].clone()
     }
+    /// Shows a share until it has `status`.
+    ///
+    /// # Panics
+    /// After [`wait::PATIENCE`], or at once when it ends in an error that was not asked for.
+    pub async fn share_until(&self, id: &str, status: &str) -> Value {
+        let answer = self
+            .until(&format!("/shares/{id}"), |a| {
+                let found = a.body()["share"]["status"].as_str().unwrap_or_default().to_owned();
+                assert!(found == status || !found.contains("error"), "the share is {found}, not {status}: {a:?}");
+                found == status
+            })
+            .await;
+        answer.body()["share"].clone()
+    }
     /// Shows `path` until it is 404.
     pub async fn until_gone(&self, path: &str) {
         self.until(path, |a| a.status == StatusCode::NOT_FOUND).await;

@@ -78,12 +78,20 @@ impl From<Error> for Refusal {
 }
 
 /// What is learnt about a request on its way, for headers, log and metrics.
-#[derive(Default)]
 struct Learnt {
     route: &'static str,
     headers: Vec<(HeaderName, HeaderValue)>,
+    /// Answers of the router itself carry the second request id, too.
+    both_request_ids: bool,
     /// The request got past the router, whose own answers carry fewer headers.
     routed: bool,
+}
+
+impl Learnt {
+    fn of(api: Api) -> Self {
+        // the share API's clients want the request id under both names on every answer
+        Self { route: "none", headers: Vec::new(), routed: false, both_request_ids: api == Api::Share }
+    }
 }
 
 /// The axum router that serves `routes`.
@@ -115,7 +123,7 @@ impl Dispatcher {
             project_id = tracing::field::Empty,
             user_id = tracing::field::Empty,
         );
-        let mut learnt = Learnt { route: "none", ..Learnt::default() };
+        let mut learnt = Learnt::of(self.api);
         let outcome =
             tokio::time::timeout(self.options.deadline, self.exchange(&parts, body, &request_id, &mut learnt)).instrument(span.clone());
         let entered = |f: &mut dyn FnMut() -> Reply| span.in_scope(f);
@@ -143,6 +151,10 @@ impl Dispatcher {
 
     async fn exchange(&self, parts: &Parts, raw: Body, request_id: &str, learnt: &mut Learnt) -> Result<Reply, Refusal> {
         let url = target::path(self.api, &parts.uri);
+        if self.api == Api::Share && url.as_ref().is_some_and(|u| u.below_root) {
+            // what is refused on the way says which version was asked for, too
+            learnt.headers = microversion::echo_asked(self.api, &parts.headers);
+        }
         let found = url.as_ref().and_then(|url| self.find(url, parts));
         let raw = body::read(&parts.headers, raw).await?;
         let mut ctx = self.context(parts, request_id);
@@ -154,7 +166,8 @@ impl Dispatcher {
         learnt.routed = true;
         learnt.route = found.rows[0].path;
 
-        let spoken = self.negotiate(parts, learnt)?;
+        // requests above the root have no version
+        let spoken = if self.api == Api::Share && !url.below_root { Spoken::default() } else { self.negotiate(parts, learnt)? };
         ctx.microversion = spoken.minor;
         let body = body::json(self.api, &parts.headers, raw)?;
         let row = pick(&found, spoken, &body)?;
@@ -300,7 +313,7 @@ fn respond(reply: Reply, request_id: &str, learnt: Learnt) -> Response {
         headers.append(name, value);
     }
     if let Ok(id) = HeaderValue::from_str(request_id) {
-        if learnt.routed {
+        if learnt.routed || learnt.both_request_ids {
             headers.insert(COMPUTE_REQUEST_ID, id.clone());
         }
         headers.insert(REQUEST_ID, id);

@@ -58,6 +58,14 @@ pub fn echo(api: Api, spoken: Spoken) -> Vec<(HeaderName, HeaderValue)> {
     headers
 }
 
+/// The headers that tell which version a request asks for, whether it can be spoken or not.
+pub fn echo_asked(api: Api, headers: &HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
+    match negotiate(api, headers) {
+        Ok(spoken) => echo(api, spoken),
+        Err(refused) => refused.echo.map(|text| echo_text(api, &text)).unwrap_or_default(),
+    }
+}
+
 /// As [`echo`], for a version as the client wrote it.
 pub fn echo_text(api: Api, version: &str) -> Vec<(HeaderName, HeaderValue)> {
     let (name, text, vary) = match api {

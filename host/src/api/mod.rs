@@ -10,6 +10,7 @@ pub mod block;
 pub mod body;
 pub mod dispatch;
 pub mod fault;
+pub mod fields;
 pub mod filter;
 pub mod identity;
 pub mod microversion;
@@ -18,6 +19,7 @@ pub mod page;
 pub mod reply;
 pub mod request;
 pub mod route;
+pub mod share;
 pub mod target;
 pub mod tree;
 pub mod versions;
@@ -31,7 +33,7 @@ pub fn routes(api: Api) -> Vec<Route> {
         Api::Identity => rows.extend(identity::routes()),
         Api::Block => rows.extend(block::routes()),
         Api::Admin => rows.extend(admin::routes()),
-        Api::Share => {}
+        Api::Share => rows.extend(share::routes()),
     }
     rows
 }

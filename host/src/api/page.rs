@@ -98,6 +98,7 @@ impl Page {
 pub fn most(req: &ApiRequest) -> i64 {
     match req.api {
         Api::Block => i64::from(req.app.config.get().block.osapi_max_limit),
+        Api::Share => i64::from(req.app.config.get().share.osapi_max_limit),
         _ => LIMIT_MAX,
     }
 }

@@ -86,6 +86,11 @@ impl BackendConfig {
     pub fn new(name: impl Into<String>, driver: impl Into<String>) -> Self {
         Self { name: name.into(), driver: driver.into(), ..Self::default() }
     }
+
+    /// A back end of shares.
+    pub fn of_shares(name: impl Into<String>, driver: impl Into<String>) -> Self {
+        Self { kind: BackendKind::Share, ..Self::new(name, driver) }
+    }
 }
 
 impl Default for Grants {

@@ -52,9 +52,11 @@ impl Source {
     }
 }
 
-/// `stowage serve` without any configuration: one back end on the embedded memory driver.
+/// `stowage serve` without any configuration: a back end of volumes and one of shares, both on the embedded memory driver.
 pub fn without_a_file() -> Config {
-    Config { backends: vec![BackendConfig::new("memory", "memory")], ..Config::default() }
+    let mut shares = BackendConfig::of_shares("memory-shares", "memory");
+    shares.options.insert("share_protocols".to_owned(), serde_json::json!(["nfs", "cifs"]));
+    Config { backends: vec![BackendConfig::new("memory", "memory"), shares], ..Config::default() }
 }
 
 /// Parses and checks one file's text.

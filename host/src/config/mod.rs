@@ -22,6 +22,7 @@ mod quota;
 pub mod reload;
 mod scheduler;
 mod secret;
+mod share;
 mod validate;
 
 use std::path::PathBuf;
@@ -38,10 +39,11 @@ pub use jobs::JobsConfig;
 pub use listen::{Bind, ListenConfig, PublicUrlConfig};
 pub use log::{LogConfig, LogFormat};
 pub use policy::PolicyConfig;
-pub use quota::QuotaConfig;
+pub use quota::{QuotaConfig, ShareQuotaConfig};
 pub use reload::{Live, Reload};
 pub use scheduler::SchedulerConfig;
 pub use secret::Secret;
+pub use share::ShareConfig;
 
 /// The whole configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -61,6 +63,7 @@ pub struct Config {
     pub scheduler: SchedulerConfig,
     pub quota: QuotaConfig,
     pub block: BlockConfig,
+    pub share: ShareConfig,
     pub drivers: DriversConfig,
     pub log: LogConfig,
     /// The back ends, `[[backend]]` each.
@@ -82,6 +85,7 @@ impl Default for Config {
             scheduler: SchedulerConfig::default(),
             quota: QuotaConfig::default(),
             block: BlockConfig::default(),
+            share: ShareConfig::default(),
             drivers: DriversConfig::default(),
             log: LogConfig::default(),
             backends: Vec::new(),

@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::Range, time::Duration};
 
 use toml::de::{DeTable, DeValue};
 
-use super::{BackendConfig, CatalogService, Config, Finding, IdentityMode, QuotaConfig, duration, filters};
+use super::{BackendConfig, CatalogService, Config, Finding, IdentityMode, QuotaConfig, ShareConfig, duration, filters};
 use crate::{scheduler::formula::Formula, wasm::engine::MAX_MEMORY};
 
 /// A step on the way to a value: a key, or an index of an array.
@@ -134,7 +134,7 @@ impl Check<'_> {
 
     /// Durations and numbers outside of what makes sense, by the same few words.
     fn ranges(&mut self, config: &Config) {
-        let Config { listen, database, identity, jobs, scheduler, block, drivers, .. } = config;
+        let Config { listen, database, identity, jobs, scheduler, block, share, drivers, .. } = config;
         let (second, minute, hour, year) = (ms(1000), ms(60_000), ms(3_600_000), ms(365 * 86_400_000));
         for (section, key, value, min, max) in [
             ("listen", "header_timeout", listen.header_timeout, ms(100), hour),
@@ -149,6 +149,7 @@ impl Check<'_> {
             ("jobs", "tombstone_age", jobs.tombstone_age, minute, year * 10),
             ("scheduler", "report_interval", scheduler.report_interval, ms(100), year),
             ("scheduler", "explain_age", scheduler.explain_age, second, year * 10),
+            ("share", "soft_deleted_share_retention", share.soft_deleted_share_retention, Duration::ZERO, year * 10),
             ("drivers", "settle", drivers.settle, ms(10), minute),
         ] {
             self.duration(&[Key(section), Key(key)], value, min, max);
@@ -162,6 +163,7 @@ impl Check<'_> {
             ("scheduler", "reserved_percentage", u64::from(scheduler.reserved_percentage), 0, 100),
             ("scheduler", "max_attempts", u64::from(scheduler.max_attempts), 1, 100),
             ("block", "osapi_max_limit", u64::from(block.osapi_max_limit), 1, 10_000),
+            ("share", "osapi_max_limit", u64::from(share.osapi_max_limit), 1, 10_000),
             ("drivers", "max_instances", u64::from(drivers.max_instances), 1, 4096),
         ] {
             self.number(&[Key(section), Key(key)], value, min, max);
@@ -203,6 +205,26 @@ impl Check<'_> {
                 self.refuse(&[Key("quota"), Key(key)], format!("{limit} is no limit"), "use 0 or more, or -1 for no limit");
             }
         }
+        let share = &quota.share;
+        for (key, limit) in [
+            ("shares", share.shares),
+            ("gigabytes", share.gigabytes),
+            ("per_share_gigabytes", share.per_share_gigabytes),
+            ("snapshots", share.snapshots),
+            ("snapshot_gigabytes", share.snapshot_gigabytes),
+            ("share_networks", share.share_networks),
+            ("share_groups", share.share_groups),
+            ("share_group_snapshots", share.share_group_snapshots),
+            ("share_replicas", share.share_replicas),
+            ("replica_gigabytes", share.replica_gigabytes),
+            ("backups", share.backups),
+            ("backup_gigabytes", share.backup_gigabytes),
+            ("encryption_keys", share.encryption_keys),
+        ] {
+            if limit < -1 {
+                self.refuse(&[Key("quota"), Key("share"), Key(key)], format!("{limit} is no limit"), "use 0 or more, or -1 for no limit");
+            }
+        }
     }
 
     fn limits(&mut self, config: &Config) {
@@ -242,6 +264,15 @@ impl Check<'_> {
                     &[Key("block"), Key("resource_filters")],
                     format!("there is no list of {resource:?}"),
                     format!("use one of {}", known.join(", ")),
+                );
+            }
+        }
+        for (n, protocol) in config.share.enabled_share_protocols.iter().enumerate() {
+            if !ShareConfig::PROTOCOLS.iter().any(|p| p.eq_ignore_ascii_case(protocol)) {
+                self.refuse(
+                    &[Key("share"), Key("enabled_share_protocols"), Index(n)],
+                    format!("there is no share protocol {protocol:?}"),
+                    format!("use some of {}", ShareConfig::PROTOCOLS.join(", ")),
                 );
             }
         }

@@ -1,4 +1,4 @@
-//! User metadata: keys of 1 to 255 characters, values of at most 255, a bounded number of pairs.
+//! User metadata: keys of 1 to 255 characters, values of at most 255 (block) or 1023 (share), a bounded number of pairs.
 
 use thiserror::Error;
 
@@ -40,9 +40,57 @@ pub fn check(key: &str, value: &str) -> Result<(), MetadataError> {
     Ok(())
 }
 
+/// Longest value on a share and on what belongs to it.
+pub const MAX_SHARE_VALUE: usize = 1023;
+
+/// Why a pair of a share's is refused.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ShareMetadataError {
+    #[error("Metadata property key is blank.")]
+    BlankKey,
+    #[error("Metadata property key {key:.40} is greater than {MAX} characters.")]
+    KeyTooLong { key: String },
+    #[error("Metadata property value of {key:.60} is greater than {MAX_SHARE_VALUE} characters.")]
+    ValueTooLong { key: String },
+    #[error("Metadata property value of {key:.60} is blank.")]
+    BlankValue { key: String },
+    #[error("Metadata property {key:.60} contains a character that cannot be stored.")]
+    Unstorable { key: String },
+}
+
+/// Checks one pair of a share, or of what belongs to it.
+pub fn check_of_share(key: &str, value: &str) -> Result<(), ShareMetadataError> {
+    let owned = || key.to_owned();
+    if key.is_empty() {
+        return Err(ShareMetadataError::BlankKey);
+    }
+    if key.chars().count() > MAX {
+        return Err(ShareMetadataError::KeyTooLong { key: owned() });
+    }
+    if value.is_empty() {
+        return Err(ShareMetadataError::BlankValue { key: owned() });
+    }
+    if value.chars().count() > MAX_SHARE_VALUE {
+        return Err(ShareMetadataError::ValueTooLong { key: owned() });
+    }
+    if key.contains('\0') || value.contains('\0') {
+        return Err(ShareMetadataError::Unstorable { key: owned() });
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shares_values_are_longer_and_its_keys_any_text() {
+        assert_eq!(check_of_share("\u{43a}\u{43b}\u{44e}\u{447}", &"v".repeat(1023)), Ok(()));
+        assert!(matches!(check_of_share("k", &"v".repeat(1024)), Err(ShareMetadataError::ValueTooLong { .. })));
+        assert!(matches!(check_of_share(&"k".repeat(256), "v"), Err(ShareMetadataError::KeyTooLong { .. })));
+        assert!(matches!(check_of_share("k", ""), Err(ShareMetadataError::BlankValue { .. })));
+        assert_eq!(check_of_share("", "v"), Err(ShareMetadataError::BlankKey));
+    }
 
     #[test]
     fn the_limits_are_inclusive() {

@@ -4,6 +4,9 @@
 pub mod attachment;
 pub mod identity;
 pub mod metadata;
+pub mod share;
+pub mod share_access;
+pub mod share_type;
 pub mod shared_targets;
 pub mod size;
 pub mod snapshot;

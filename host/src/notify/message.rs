@@ -48,6 +48,8 @@ macro_rules! texts {
     };
 }
 
+pub(super) use texts;
+
 texts! {
     /// What was being done.
     Action, "unknown action";

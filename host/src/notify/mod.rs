@@ -8,6 +8,7 @@
 pub mod log_sink;
 pub mod message;
 pub mod outbox;
+pub mod share_message;
 
 use futures::future::BoxFuture;
 use serde_json::Value;

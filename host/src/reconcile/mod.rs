@@ -8,6 +8,7 @@ pub mod dead_workers;
 pub mod deliver;
 pub mod driver_follow;
 pub mod driver_health;
+pub mod empty_bin;
 pub mod forget_placements;
 pub mod forget_tokens;
 pub mod purge;

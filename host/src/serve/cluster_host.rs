@@ -23,7 +23,7 @@ async fn held_by_another(store: &Store, wanted: &str) -> StoreResult<Option<Stri
     let mut tx = store.begin().await?;
     let was = tx.settle_setting(SETTING, wanted).await?;
     // rows are the truth: a database from before the setting has them without it
-    if let Some(other) = tx.host_of_placed_volumes_other_than(wanted).await? {
+    if let Some(other) = tx.host_of_what_is_placed_other_than(wanted).await? {
         return Ok(Some(other));
     }
     if was != wanted {

@@ -13,6 +13,13 @@ pub mod pool;
 pub mod qos_specs;
 pub mod quota;
 pub mod refusal;
+pub mod share;
+pub mod share_access;
+pub mod share_instance;
+pub mod share_location;
+pub mod share_metadata;
+pub mod share_refusal;
+pub mod share_type;
 pub mod snapshot;
 pub mod snapshot_metadata;
 pub mod transfer;
@@ -27,10 +34,10 @@ use crate::{
     store::{StoreResult, sql::backends::BackendKind},
 };
 
-/// The block service's availability zones by name, and whether an enabled back end is in them. The default zone always is one.
-pub async fn zones(app: &App) -> StoreResult<Vec<(String, bool)>> {
+/// A service's availability zones by name, and whether an enabled back end is in them. The default zone always is one.
+pub async fn zones(app: &App, kind: BackendKind) -> StoreResult<Vec<(String, bool)>> {
     let mut zones = BTreeMap::from([(app.config.get().block.default_availability_zone.clone(), true)]);
-    for backend in app.store.backends(Some(BackendKind::Block)).await? {
+    for backend in app.store.backends(Some(kind)).await? {
         let available = zones.entry(backend.availability_zone).or_insert(false);
         *available |= backend.configured && backend.enabled;
     }

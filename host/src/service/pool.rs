@@ -10,7 +10,7 @@ use crate::{
         BackendKind, PoolRow,
         spec_match::{Dialect, capability_path, satisfies},
     },
-    store::sql::{backends::BackendRow, volume_types::VolumeType},
+    store::sql::{backends::BackendRow, types::Type},
 };
 
 /// `GET /scheduler-stats/get_pools`: every pool of the block service that its back end reports, by name.
@@ -29,7 +29,7 @@ pub async fn list(app: &App, ctx: &RequestContext, name: Option<&str>, type_name
 }
 
 /// Whether the pool has what the type asks.
-fn suits(pool: &PoolRow, wanted: &VolumeType) -> bool {
+fn suits(pool: &PoolRow, wanted: &Type) -> bool {
     let capabilities = pool.capabilities();
     wanted.specs().filter(|(key, _)| *key != volume_type::ZONES).all(|(key, requirement)| {
         let Some(path) = capability_path(key) else { return true };

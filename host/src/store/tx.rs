@@ -1,7 +1,9 @@
 //! One write transaction. On SQLite it is BEGIN IMMEDIATE on the single writer connection.
 
 use super::{
-    StoreResult, on_tx,
+    StoreResult,
+    bind::{Sql, bind_values},
+    on_tx,
     open::{Db, Store},
 };
 use crate::quota::QuotaDefaults;
@@ -69,6 +71,13 @@ impl Tx {
         let sql = sqlx::AssertSqlSafe(format!("{verb} {name}"));
         on_tx!(self, t => sqlx::query(sql).execute(t).await?.rows_affected());
         Ok(())
+    }
+
+    /// Runs a statement put together at run time; whether it changed anything.
+    pub(in crate::store) async fn run(&mut self, sql: Sql) -> StoreResult<bool> {
+        let Sql { text, values } = sql;
+        let query = sqlx::AssertSqlSafe(text);
+        Ok(on_tx!(self, t => bind_values!(sqlx::query(query), values).execute(t).await?.rows_affected()) > 0)
     }
 
     pub async fn rollback(self) -> StoreResult<()> {

@@ -1,6 +1,7 @@
 //! Rows straight in the database: few distinct values, so that there are ties, and nothing where nothing may stand.
 
 use std::{collections::BTreeMap, path::Path};
+use stowage::store::sql::types::TypeOf;
 
 use rand::{Rng as _, SeedableRng as _, rngs::StdRng};
 use sqlx::{
@@ -212,7 +213,7 @@ pub async fn attachments(app: &TestApp, raw: &mut Raw, one: &str, two: &str, see
 pub async fn types(app: &TestApp, raw: &mut Raw, one: &str, two: &str, seed: u64) -> Vec<Row> {
     let mut draw = Draw::new(seed);
     let id = default_type(app).await;
-    let default = app.app().store.volume_type(&id).await.unwrap().unwrap().row;
+    let default = app.app().store.resource_type(TypeOf::Volume, &id).await.unwrap().unwrap().row;
     let mut rows = vec![row(&[
         ("id", text(id)),
         ("name", text(default.name)),
@@ -278,7 +279,7 @@ pub async fn messages(_: &TestApp, raw: &mut Raw, one: &str, two: &str, seed: u6
 }
 
 pub async fn default_type(app: &TestApp) -> String {
-    app.app().store.volume_type_by_name("__DEFAULT__").await.unwrap().unwrap().row.id
+    app.app().store.type_by_name(TypeOf::Volume, "__DEFAULT__").await.unwrap().unwrap().row.id
 }
 
 async fn insert_type(raw: &mut Raw, id: &str, name: &str, public: bool, created_at: V, updated_at: V) {

@@ -10,7 +10,7 @@ use stowage::{
     config::{Config, IdentityMode, database_shown},
     error::chain,
     service::volume_type::seed::no_such_default,
-    store::{Store, StoreError},
+    store::{Store, StoreError, sql::types::TypeOf},
 };
 
 use super::{SourceArgs, line};
@@ -139,7 +139,7 @@ async fn database(report: &mut Report, config: &Config) -> Database {
 
 async fn default_type(report: &mut Report, config: &Config, store: &Store) {
     let name = &config.block.default_volume_type;
-    match store.volume_type_by_name(name).await {
+    match store.type_by_name(TypeOf::Volume, name).await {
         Ok(Some(_)) => report.ok("default volume type", name),
         Ok(None) => report.note("default volume type", no_such_default(name)),
         Err(e) => report.wrong("default volume type", chain(&e), "look at the database's own log"),

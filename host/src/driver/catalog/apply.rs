@@ -143,7 +143,7 @@ impl Catalog {
         let host = self.host_of(name)?;
         let uses = self.parts()?.store.backend_uses(&host).await?;
         if uses.any() {
-            let reason = format!("it still holds {} volumes: delete or move them first", uses.volumes);
+            let reason = format!("it still holds {}: delete or move them first", uses.what());
             if let Some(entry) = self.book().backends.get_mut(name) {
                 entry.hold_back(None, format!("removed from the configuration, but {reason}"));
             }

@@ -8,10 +8,10 @@ use crate::driver::{DriverError, DriverIdentity};
 pub(super) enum Objection {
     /// A file under another driver's name, most likely: its data is not this driver's to read.
     #[error(
-        "{host} holds {volumes} volumes of the driver `{old}` of {old_vendor}, and this is `{new}` of {new_vendor}: give its file a name of its \
+        "{host} holds {what} of the driver `{old}` of {old_vendor}, and this is `{new}` of {new_vendor}: give its file a name of its \
          own, or force it if it is the same driver under another name"
     )]
-    OtherDriver { host: String, volumes: i64, old: String, old_vendor: String, new: String, new_vendor: String },
+    OtherDriver { host: String, what: String, old: String, old_vendor: String, new: String, new_vendor: String },
     #[error("its state version {new} is lower than {old} of the driver that serves, whose data it may not read")]
     OlderState { old: u32, new: u32 },
     /// Existing resources use what it does not have.
@@ -42,7 +42,7 @@ impl Catalog {
         let uses = self.parts()?.store.backend_uses(host).await?;
         Ok(uses.any().then(|| Objection::OtherDriver {
             host: host.to_owned(),
-            volumes: uses.volumes,
+            what: uses.what(),
             old: serving.name.clone(),
             old_vendor: serving.vendor.clone(),
             new: new.name.clone(),

@@ -24,10 +24,19 @@ fn lacks(uses: &BackendUses, new: &Backend) -> Vec<String> {
     if uses.snapshots > 0 && new.volume_snapshots().is_none() {
         missing.push(format!("{host}: it does not export `volume-snapshots`, and {} snapshots exist", uses.snapshots));
     }
+    if uses.shares > 0 && new.shares().is_none() {
+        missing.push(format!("{host}: it does not export `shares`, and {} shares exist", uses.shares));
+    }
+    if uses.rules > 0 && new.access().is_none() {
+        missing.push(format!("{host}: it does not export `access`, and {} access rules exist", uses.rules));
+    }
+    if uses.share_snapshots > 0 && new.share_snapshots().is_none() {
+        missing.push(format!("{host}: it does not export `share-snapshots`, and {} snapshots exist", uses.share_snapshots));
+    }
     let Some(timed) = new.capabilities() else { return missing };
     for pool in &uses.pools {
         match timed.report.pool(&pool.name) {
-            None => missing.push(format!("{host}: it does not report the pool `{}`, which holds {} volumes", pool.name, pool.volumes)),
+            None => missing.push(format!("{host}: it does not report the pool `{}`, which holds {}", pool.name, pool.what())),
             Some(reported) if pool.multiattach > 0 && !timed.report.multiattach(reported) => {
                 missing.push(format!("{host}: its pool `{}` has no multiattach, which {} volumes use", pool.name, pool.multiattach));
             }

@@ -2,23 +2,20 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use serde_json::json;
-
 use crate::{
     clock,
     driver::{Call, DriverError, DriverResult, block::Volumes, types},
     error::Kind,
-    jobs::{JobContext, JobFault, NewJob},
+    jobs::{JobContext, JobFault},
     notify::message::{Action, Detail, NewMessage, Resource},
     store::sql::{
         metadata::MetadataOf,
         qos_specs::{Consumer, QosSpecs},
+        types::TypeOf,
     },
     store::{StoreResult, Tx, sql::volumes::VolumeRow},
 };
 
-/// How long a clean-up is tried.
-const CLEANUP_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 /// What an undo gets at least.
 const UNDO_TIME: Duration = Duration::from_secs(30);
 
@@ -45,7 +42,7 @@ pub async fn driver_volume(cx: &JobContext, volume: &VolumeRow) -> StoreResult<t
 
 /// The extra specs of a volume's type.
 pub async fn specs_of(cx: &JobContext, volume: &VolumeRow) -> StoreResult<BTreeMap<String, String>> {
-    Ok(cx.app.store.volume_type(&volume.volume_type_id).await?.map(|t| t.specs.into_iter().collect()).unwrap_or_default())
+    Ok(cx.app.store.resource_type(TypeOf::Volume, &volume.volume_type_id).await?.map(|t| t.specs.into_iter().collect()).unwrap_or_default())
 }
 
 /// The QoS specs of a type.
@@ -91,27 +88,6 @@ pub async fn tell(tx: &mut Tx, cx: &JobContext, volume: &VolumeRow, action: Acti
         detail,
         extra: extra.to_owned(),
     })
-    .await?;
-    Ok(())
-}
-
-/// Leaves a job behind that deletes whatever `backend` may hold under the volume's id.
-pub async fn leave_cleanup(tx: &mut Tx, cx: &JobContext, backend: &str, volume: &types::Volume) -> StoreResult<()> {
-    tx.enqueue(
-        &cx.app.jobs,
-        NewJob {
-            kind: "volume.cleanup",
-            resource_kind: "volume",
-            order_key: format!("cleanup:{}:{backend}", volume.id),
-            resource_id: volume.id.clone(),
-            backend: Some(backend.to_owned()),
-            payload: json!({ "backend": backend, "volume": volume }),
-            max_age: CLEANUP_AGE,
-            request_id: cx.job.request_id.clone(),
-            project_id: cx.job.project_id.clone(),
-            user_id: cx.job.user_id.clone(),
-        },
-    )
     .await?;
     Ok(())
 }

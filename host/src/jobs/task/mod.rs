@@ -3,13 +3,21 @@
 mod attachment_connect;
 mod attachment_disconnect;
 mod block_support;
+mod cleanup;
 mod connect_turn;
 mod connection_view;
 mod patience;
+mod share_access;
+mod share_create;
+mod share_delete;
+mod share_extend;
+mod share_place;
+mod share_shrink;
+mod share_support;
 mod snapshot_create;
 mod snapshot_delete;
 mod snapshot_support;
-mod volume_cleanup;
+mod tried;
 mod volume_create;
 mod volume_delete;
 mod volume_extend;
@@ -22,13 +30,14 @@ pub use attachment_disconnect::Ask as DisconnectAsk;
 pub use connect_turn::Turns;
 
 use super::Registry;
+use crate::driver::types;
 
 /// Every task of the service.
 pub fn registry() -> Registry {
     Registry::default()
         .with(volume_create::VolumeCreate)
         .with(volume_delete::VolumeDelete)
-        .with(volume_cleanup::VolumeCleanup)
+        .with(cleanup::Cleanup::<types::Volume>::new())
         .with(volume_extend::VolumeExtend)
         .with(volume_retype::VolumeRetype)
         .with(volume_revert::VolumeRevert)
@@ -36,4 +45,10 @@ pub fn registry() -> Registry {
         .with(snapshot_delete::SnapshotDelete)
         .with(attachment_connect::AttachmentConnect)
         .with(attachment_disconnect::AttachmentDisconnect)
+        .with(share_create::ShareCreate)
+        .with(share_delete::ShareDelete)
+        .with(share_extend::ShareExtend)
+        .with(share_shrink::ShareShrink)
+        .with(share_access::ShareAccess)
+        .with(cleanup::Cleanup::<types::Share>::new())
 }

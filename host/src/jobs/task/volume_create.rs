@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{block_support as support, patience, snapshot_support::lost_a_run, volume_source};
+use super::{block_support as support, cleanup, patience, snapshot_support::lost_a_run, volume_source};
 use crate::{
     clock,
     domain::{volume::VolumeStatus, volume_type},
@@ -121,7 +121,7 @@ impl Task for VolumeCreate {
             };
             let mut tx = cx.app.store.begin().await?;
             if let Some((backend, told)) = &leftover {
-                support::leave_cleanup(&mut tx, cx, backend, told).await?;
+                cleanup::leave(&mut tx, cx, backend, told).await?;
             }
             let action = if volume.host.is_some() { Action::CreateVolumeFromBackend } else { Action::ScheduleAllocateVolume };
             fail(cx, tx, &volume, true, action, Detail::TookTooLong, "The storage back end did not finish in time.").await
@@ -140,7 +140,7 @@ impl VolumeCreate {
         };
         let mut tx = cx.app.store.begin().await?;
         if let Some((backend, told)) = &given_up {
-            support::leave_cleanup(&mut tx, cx, backend, told).await?;
+            cleanup::leave(&mut tx, cx, backend, told).await?;
         } else {
             // nothing was made on the pool before: its room is free at once
             tx.release_claim(&volume.id).await?;
@@ -281,7 +281,7 @@ impl VolumeCreate {
     ) -> Result<Outcome, TaskError> {
         let mut tx = cx.app.store.begin().await?;
         if leftover {
-            support::leave_cleanup(&mut tx, cx, backend, told).await?;
+            cleanup::leave(&mut tx, cx, backend, told).await?;
         }
         fail(cx, tx, volume, leftover, Action::CreateVolumeFromBackend, Detail::DriverFailedCreate, e.user_text()).await
     }

@@ -23,6 +23,7 @@ use crate::{
     notify::message::{Action, Detail},
     quota::QuotaError,
     service::volume::{destroy::event_now, extend::quota},
+    store::sql::types::TypeOf,
     store::sql::{volume_work::ProviderUpdate, volumes::VolumeRow},
 };
 
@@ -136,7 +137,7 @@ async fn failed(cx: &JobContext, volume: &VolumeRow, ask: &Ask, why: Option<(Det
     let mut tx = cx.app.store.begin().await?;
     let Some(row) = tx.volume_locked(&volume.id).await? else { return settled(cx, tx).await };
     if tx.volume_end_extend(&row.id, ask.to_gib, None, Some(VolumeStatus::ErrorExtending), clock::now()).await? {
-        let type_name = tx.volume_type_name_kept(&row.volume_type_id).await?.unwrap_or_else(|| row.type_name.clone());
+        let type_name = tx.type_name_kept(TypeOf::Volume, &row.volume_type_id).await?.unwrap_or_else(|| row.type_name.clone());
         let given_back = tx.quota_change(&quota(&row.project_id, &type_name, row.size_gib - ask.to_gib)).await;
         given_back.map_err(|e| match e {
             QuotaError::Store(e) => TaskError::from(e),

@@ -27,7 +27,12 @@ use crate::{
     service::volume::{destroy::event_now, retype::Held},
     store::{
         Tx,
-        sql::{qos_specs::Consumer, volume_types::VolumeType, volume_work::ProviderUpdate, volumes::VolumeRow},
+        sql::{
+            qos_specs::Consumer,
+            types::{Type, TypeOf},
+            volume_work::ProviderUpdate,
+            volumes::VolumeRow,
+        },
     },
 };
 
@@ -60,7 +65,7 @@ impl Task for VolumeRetype {
         Box::pin(async move {
             let mut ask = ask(cx)?;
             let Some(volume) = mine(cx, &ask).await? else { return not_ours(cx).await };
-            let Some(to) = cx.app.store.volume_type(&ask.to).await? else {
+            let Some(to) = cx.app.store.resource_type(TypeOf::Volume, &ask.to).await? else {
                 return Err(TaskError::Other("the new type is gone".to_owned()));
             };
             if volume.status == VolumeStatus::Deleting.as_str() {
@@ -109,7 +114,7 @@ async fn mine(cx: &JobContext, ask: &Ask) -> Result<Option<VolumeRow>, TaskError
     Ok(cx.app.store.volume(&cx.job.resource_id).await?.filter(|v| v.retype_to.as_deref() == Some(ask.to.as_str())))
 }
 
-async fn retype(cx: &JobContext, volume: &VolumeRow, to: &VolumeType) -> Result<DriverResult<RetypeOutcome>, TaskError> {
+async fn retype(cx: &JobContext, volume: &VolumeRow, to: &Type) -> Result<DriverResult<RetypeOutcome>, TaskError> {
     let told = support::driver_volume(cx, volume).await?;
     let specs: BTreeMap<String, String> = to.specs.iter().cloned().collect();
     let qos = back_end_qos(cx, to).await?;
@@ -121,7 +126,7 @@ async fn retype(cx: &JobContext, volume: &VolumeRow, to: &VolumeType) -> Result<
 }
 
 /// The QoS specs that the back end keeps for volumes of this type.
-async fn back_end_qos(cx: &JobContext, of: &VolumeType) -> Result<BTreeMap<String, String>, TaskError> {
+async fn back_end_qos(cx: &JobContext, of: &Type) -> Result<BTreeMap<String, String>, TaskError> {
     let found = support::qos_of_type(cx, &of.row.id).await?.filter(|q| q.consumer().is_some_and(Consumer::is_back_end));
     Ok(found.map(|q| q.specs).unwrap_or_default())
 }
@@ -132,14 +137,7 @@ async fn ask_driver(cx: &JobContext, volume: &VolumeRow, step: &str, told: &Volu
 }
 
 /// Repeats did not help. What the array may have changed all the same is changed back, or the user is told.
-async fn give_up(
-    cx: &JobContext,
-    volume: &VolumeRow,
-    to: &VolumeType,
-    ask: &Ask,
-    detail: Detail,
-    text: &str,
-) -> Result<Outcome, TaskError> {
+async fn give_up(cx: &JobContext, volume: &VolumeRow, to: &Type, ask: &Ask, detail: Detail, text: &str) -> Result<Outcome, TaskError> {
     if !ask.tried.uncertain {
         return failed(cx, volume, ask, Some((detail, text)), None).await;
     }
@@ -149,7 +147,7 @@ async fn give_up(
 }
 
 /// Retypes back to the type the volume has in the database. None: that is not certain to have happened, either.
-async fn undo(cx: &JobContext, volume: &VolumeRow, to: &VolumeType) -> Result<Option<VolumeUpdate>, TaskError> {
+async fn undo(cx: &JobContext, volume: &VolumeRow, to: &Type) -> Result<Option<VolumeUpdate>, TaskError> {
     let mut told = support::driver_volume(cx, volume).await?;
     let qos = back_end_qos(cx, to).await?;
     let old = NewType {
@@ -169,7 +167,7 @@ async fn undo(cx: &JobContext, volume: &VolumeRow, to: &VolumeType) -> Result<Op
     }
 }
 
-async fn done(cx: &JobContext, volume: &VolumeRow, to: &VolumeType, update: VolumeUpdate) -> Result<Outcome, TaskError> {
+async fn done(cx: &JobContext, volume: &VolumeRow, to: &Type, update: VolumeUpdate) -> Result<Outcome, TaskError> {
     let multiattach = volume_type::is_multiattach(to.specs());
     let mut tx = cx.app.store.begin().await?;
     let Some(row) = tx.volume_locked(&volume.id).await? else { return settled(cx, tx).await };
@@ -212,7 +210,7 @@ async fn failed(
 /// The volume and its snapshots no longer count for this type.
 async fn give_back(tx: &mut Tx, volume: &VolumeRow, type_id: &str) -> Result<(), TaskError> {
     let snapshots = tx.snapshots_in_quota(&volume.id).await?;
-    let Some(name) = tx.volume_type_name_kept(type_id).await? else { return Ok(()) };
+    let Some(name) = tx.type_name_kept(TypeOf::Volume, type_id).await? else { return Ok(()) };
     let figures = Held { volume, snapshots }.quota(&name, -1);
     tx.quota_change(&figures).await.map_err(|e| match e {
         QuotaError::Store(e) => TaskError::from(e),

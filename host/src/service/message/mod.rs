@@ -10,6 +10,7 @@ use crate::{
     store::{
         bind::Value,
         sql::{
+            backends::BackendKind,
             messages::{MessageFilter, MessageQuery, MessageRow, MessageSort},
             tombstones::Tombstone,
         },
@@ -38,13 +39,21 @@ pub async fn list(app: &App, ctx: &RequestContext, page: Page, mut filters: Vec<
     filters.push(MessageFilter::Equals("project_id", Value::from(ctx.project_id())));
     let after = match page.marker.as_deref() {
         Some(marker) => {
-            let row = app.store.message(marker).await?;
+            let row = app.store.message(BackendKind::Block, marker).await?;
             let row = row.as_ref().map(|m| (m.project_id.as_str(), m));
             Some(page.after::<MessageSort>(app, ctx, KIND, marker, row).await?.ok_or_else(|| not_found(marker))?)
         }
         None => None,
     };
-    let query = MessageQuery { filters, now: clock::now(), order: page.order, after, limit: page.limit, offset: page.offset };
+    let query = MessageQuery {
+        service: BackendKind::Block,
+        filters,
+        now: clock::now(),
+        order: page.order,
+        after,
+        limit: page.limit,
+        offset: page.offset,
+    };
     if query.limit == 0 { Ok(Vec::new()) } else { Ok(app.store.messages(&query).await?) }
 }
 
@@ -70,7 +79,7 @@ pub async fn delete(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
 }
 
 async fn load(app: &App, ctx: &RequestContext, id: &str) -> Result<MessageRow> {
-    match app.store.message(id).await? {
+    match app.store.message(BackendKind::Block, id).await? {
         Some(m) if m.expires_at > clock::now() && (ctx.is_admin() || m.project_id == ctx.project_id()) => Ok(m),
         _ => Err(not_found(id)),
     }

@@ -15,7 +15,7 @@ use crate::{
     store::keyset::ListKey as _,
     store::{
         keyset::Order,
-        sql::volume_types::{VolumeTypeQuery, VolumeTypeSort},
+        sql::types::{TypeOf, TypeQuery, TypeSort},
     },
 };
 
@@ -68,10 +68,10 @@ async fn class_figures(app: &App, class: &str) -> Result<Vec<Usage>> {
 /// Everything that is counted: the seven of every project, and three for each public type.
 pub(crate) async fn names(app: &App) -> Result<Vec<String>> {
     let mut names: Vec<String> = BLOCK.iter().map(|n| (*n).to_owned()).collect();
-    let order = vec![Order { column: VolumeTypeSort::Name.column(), descending: false, nullable: false }];
+    let order = vec![Order { column: TypeSort::Name.column(), descending: false, nullable: false }];
     let page = Page { order, limit: 1000, ..Page::default() };
-    let query = VolumeTypeQuery { is_public: Some(true), order: page.order, limit: page.limit, ..VolumeTypeQuery::default() };
-    for t in app.store.volume_types(&query).await? {
+    let query = TypeQuery { is_public: Some(true), order: page.order, limit: page.limit, ..TypeQuery::default() };
+    for t in app.store.resource_types(TypeOf::Volume, &query).await? {
         names.extend(["volumes", "snapshots", "gigabytes"].map(|resource| format!("{resource}_{}", t.row.name)));
     }
     Ok(names)

@@ -23,6 +23,7 @@ use crate::{
         volume::{self, create::check_metadata_count, room},
     },
     store::sql::metadata::MetadataOf,
+    store::sql::types::TypeOf,
     store::sql::{snapshot_list::Snapshot, snapshots::NewSnapshot, volumes::VolumeRow},
 };
 
@@ -52,7 +53,7 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateSnapshot) -
     let Some(volume) = tx.volume_locked(&found.id).await? else { return Err(refusal::volume_not_found(&found.id)) };
     let host = decide(&volume, ask.in_use)?;
     let quota_gib = if app.config.get().block.no_snapshot_gb_quota { 0 } else { volume.size_gib };
-    let type_name = tx.volume_type_name_kept(&volume.volume_type_id).await?.unwrap_or_else(|| volume.type_name.clone());
+    let type_name = tx.type_name_kept(TypeOf::Volume, &volume.volume_type_id).await?.unwrap_or_else(|| volume.type_name.clone());
     tx.quota_change(&quota(&volume.project_id, &type_name, quota_gib, 1)).await.map_err(refusal::over_quota)?;
     let id = Uuid::new_v4().to_string();
     let request = PlacementRequest {

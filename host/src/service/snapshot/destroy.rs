@@ -6,6 +6,7 @@ use crate::{
     notify::NewEvent,
     quota::{QuotaDelta, QuotaError},
     service::page::to_tombstone,
+    store::sql::types::TypeOf,
     store::{
         StoreResult, Tx,
         sql::{snapshot_list::SnapshotSort, snapshots::SnapshotRow, tombstones::Tombstone},
@@ -20,10 +21,10 @@ pub async fn remove(tx: &mut Tx, id: &str, request_id: &str) -> Result<bool, Quo
     let Some(snapshot) = tx.snapshot_locked(id).await? else { return Ok(false) };
     tx.snapshot_remove(id).await?;
     // as it is called now, and until this transaction ends
-    let type_name = tx.volume_type_name_kept(&volume.volume_type_id).await?.unwrap_or(volume.type_name);
+    let type_name = tx.type_name_kept(TypeOf::Volume, &volume.volume_type_id).await?.unwrap_or(volume.type_name);
     let mut figures = quota(&snapshot.project_id, &type_name, snapshot.quota_gib, -1);
     if let Some(to) = &volume.retype_to
-        && let Some(name) = tx.volume_type_name_kept(to).await?
+        && let Some(name) = tx.type_name_kept(TypeOf::Volume, to).await?
     {
         // its volume is being retyped, so it counts for that type as well
         figures.extend(type_quota(&snapshot.project_id, &name, snapshot.quota_gib, -1));

@@ -12,6 +12,7 @@ use crate::{
         refusal, snapshot,
         volume::{self, destroy::event_now},
     },
+    store::sql::types::TypeOf,
     store::{
         Tx,
         sql::{transfers::TransferRow, volumes::VolumeRow},
@@ -58,7 +59,7 @@ pub async fn accept(app: &App, ctx: &RequestContext, id: &str, key: &str) -> Res
 /// What one project gives and the other takes, in all and of the type.
 async fn figures(tx: &mut Tx, volume: &VolumeRow, transfer: &TransferRow, to: &str) -> Result<Vec<QuotaDelta>> {
     // as it is called now, and until this transaction ends
-    let type_name = tx.volume_type_name_kept(&volume.volume_type_id).await?.unwrap_or_else(|| volume.type_name.clone());
+    let type_name = tx.type_name_kept(TypeOf::Volume, &volume.volume_type_id).await?.unwrap_or_else(|| volume.type_name.clone());
     let snapshots = if transfer.no_snapshots { Vec::new() } else { tx.snapshots_of(&volume.id).await? };
     let mut figures = Vec::new();
     for (project, sign) in [(transfer.project_id.as_str(), -1), (to, 1)] {

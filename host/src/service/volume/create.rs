@@ -20,7 +20,12 @@ use crate::{
     policy::Target,
     service::{refusal, volume_type::usable},
     store::sql::metadata::MetadataOf,
-    store::sql::{backends::MultiattachSupport, volume_list::Volume, volume_types::VolumeType, volumes::NewVolume},
+    store::sql::{
+        backends::{BackendKind, MultiattachSupport},
+        types::{Type, TypeOf},
+        volume_list::Volume,
+        volumes::NewVolume,
+    },
 };
 
 /// Most pairs of metadata on one volume.
@@ -95,7 +100,7 @@ async fn commit(
     app: &Arc<App>,
     ctx: &RequestContext,
     volume: &NewVolume,
-    volume_type: &VolumeType,
+    volume_type: &Type,
     (source, original): (&Source, Option<&Original>),
     mut metadata: Vec<(String, String)>,
     hints: &serde_json::Value,
@@ -103,10 +108,10 @@ async fn commit(
     let mut tx = app.store.begin().await?;
     source.hold(&mut tx, original).await?;
     // its name now, and until this transaction ends: a rename moves the figures to another name
-    let Some(type_name) = tx.volume_type_name_kept(&volume.volume_type_id).await? else {
+    let Some(type_name) = tx.type_name_kept(TypeOf::Volume, &volume.volume_type_id).await? else {
         return Err(refusal::type_not_found_by_name(&volume_type.row.name));
     };
-    if !tx.volume_type_specs_are(&volume.volume_type_id, &volume_type.specs).await? {
+    if !tx.type_specs_are(TypeOf::Volume, &volume.volume_type_id, &volume_type.specs).await? {
         return Err(refusal::type_changed(&type_name));
     }
     tx.quota_change(&quota(&volume.project_id, &type_name, volume.size_gib, 1)).await.map_err(refusal::over_quota)?;
@@ -178,12 +183,12 @@ async fn check_size_limit(app: &App, ctx: &RequestContext, size_gib: i64) -> Res
 }
 
 /// The zone asked for, if there is one of that name and the type allows it; else the type's first; else the default.
-async fn zone(app: &App, volume_type: &VolumeType, asked: Option<&str>) -> Result<String> {
+async fn zone(app: &App, volume_type: &Type, asked: Option<&str>) -> Result<String> {
     let allowed = volume_type.spec(ZONES).map(volume_type::zones).unwrap_or_default();
     let Some(asked) = asked.filter(|z| !z.is_empty()) else {
         return Ok(allowed.into_iter().next().unwrap_or_else(|| app.config.get().block.default_availability_zone.clone()));
     };
-    let known = super::super::zones(app).await?;
+    let known = super::super::zones(app, BackendKind::Block).await?;
     if !known.iter().any(|(zone, available)| *available && zone == asked) {
         return Err(refusal::invalid_input(format!("Availability zone '{asked}' is invalid.")));
     }

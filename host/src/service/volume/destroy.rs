@@ -7,6 +7,7 @@ use crate::{
     notify::NewEvent,
     quota::QuotaDelta,
     service::page::to_tombstone,
+    store::sql::types::TypeOf,
     store::{
         StoreResult, Tx,
         sql::{tombstones::Tombstone, volume_list::VolumeSort, volumes::VolumeRow},
@@ -25,7 +26,7 @@ pub async fn remove(tx: &mut Tx, volume: &VolumeRow, from: &[VolumeStatus], requ
 /// What follows from a removed row.
 pub async fn after_removal(tx: &mut Tx, volume: &VolumeRow, request_id: &str) -> Result<(), crate::quota::QuotaError> {
     // as it is called now, and until this transaction ends: a rename moves the figures to another name
-    let type_name = tx.volume_type_name_kept(&volume.volume_type_id).await?.unwrap_or_else(|| volume.type_name.clone());
+    let type_name = tx.type_name_kept(TypeOf::Volume, &volume.volume_type_id).await?.unwrap_or_else(|| volume.type_name.clone());
     tx.quota_change(&quota(&volume.project_id, &type_name, volume.size_gib, -1)).await?;
     tx.forget_claim(&volume.id).await?;
     tx.tombstone(&tombstone(volume, request_id)).await?;

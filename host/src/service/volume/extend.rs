@@ -19,6 +19,7 @@ use crate::{
         refusal,
         volume::{destroy::event, room},
     },
+    store::sql::types::TypeOf,
     store::sql::{snapshots::CopySource, volumes::VolumeRow},
 };
 
@@ -50,7 +51,7 @@ pub async fn extend(app: &Arc<App>, ctx: &RequestContext, id: &str, to_gib: i64,
         ));
     }
     let growth = to_gib - volume.size_gib;
-    let type_name = tx.volume_type_name_kept(&volume.volume_type_id).await?.unwrap_or_else(|| volume.type_name.clone());
+    let type_name = tx.type_name_kept(TypeOf::Volume, &volume.volume_type_id).await?.unwrap_or_else(|| volume.type_name.clone());
     tx.quota_change(&quota(&volume.project_id, &type_name, growth)).await.map_err(refusal::over_quota)?;
     let request = PlacementRequest {
         request_id: ctx.request_id.clone(),

@@ -25,7 +25,7 @@ use crate::{
     },
     store::{
         Tx,
-        sql::{qos_specs::Consumer, volumes::VolumeRow},
+        sql::{qos_specs::Consumer, types::TypeOf, volumes::VolumeRow},
     },
 };
 
@@ -70,8 +70,8 @@ pub async fn retype(app: &Arc<App>, ctx: &RequestContext, id: &str, new_type: &s
         return Err(refusal::invalid_volume(format!("Retype requires migration, but {what}. {why}")));
     }
     let held = Held { volume: &volume, snapshots: tx.snapshots_in_quota(id).await? };
-    let Some(type_name) = tx.volume_type_name_kept(&to.row.id).await? else { return Err(refusal::type_not_found(&to.row.id)) };
-    if !tx.volume_type_specs_are(&to.row.id, &to.specs).await? {
+    let Some(type_name) = tx.type_name_kept(TypeOf::Volume, &to.row.id).await? else { return Err(refusal::type_not_found(&to.row.id)) };
+    if !tx.type_specs_are(TypeOf::Volume, &to.row.id, &to.specs).await? {
         return Err(refusal::type_changed(&type_name));
     }
     tx.quota_change(&held.quota(&type_name, 1)).await.map_err(refusal::over_quota)?;

@@ -8,6 +8,7 @@ use crate::{
     error::{Error, Kind, Result},
     scheduler::{self, BackendKind, Limit, NoValidBackend, Operation, Options, PlacementRequest},
     store::Tx,
+    store::sql::types::TypeOf,
 };
 
 /// How long after the start of this process a missing report is a reason to try again rather than a refusal.
@@ -15,7 +16,7 @@ const FIRST_REPORTS: Duration = Duration::from_secs(60);
 
 /// The extra specs of a type.
 pub async fn specs(app: &App, type_id: &str) -> Result<BTreeMap<String, String>> {
-    Ok(app.store.volume_type(type_id).await?.map(|t| t.specs.into_iter().collect()).unwrap_or_default())
+    Ok(app.store.resource_type(TypeOf::Volume, type_id).await?.map(|t| t.specs.into_iter().collect()).unwrap_or_default())
 }
 
 /// The QoS specs of a type.

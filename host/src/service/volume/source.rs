@@ -9,7 +9,10 @@ use crate::{
     },
     error::{Error, Result},
     service::{refusal, snapshot, volume},
-    store::{Tx, sql::volume_types::VolumeType},
+    store::{
+        Tx,
+        sql::types::{Type, TypeOf},
+    },
 };
 
 /// What a new volume is made from.
@@ -25,7 +28,7 @@ pub enum Source {
 #[derive(Debug, Clone)]
 pub struct Original {
     pub size_gib: i64,
-    pub volume_type: VolumeType,
+    pub volume_type: Type,
     pub availability_zone: String,
     pub bootable: bool,
 }
@@ -66,7 +69,7 @@ impl Source {
                 (volume, size_gib)
             }
         };
-        let volume_type = app.store.volume_type(&volume.volume_type_id).await?;
+        let volume_type = app.store.resource_type(TypeOf::Volume, &volume.volume_type_id).await?;
         Ok(Some(Original {
             size_gib,
             volume_type: volume_type.ok_or_else(|| refusal::type_not_found(&volume.volume_type_id))?,

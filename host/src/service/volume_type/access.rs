@@ -6,6 +6,7 @@ use crate::{
     error::{Error, Result},
     policy::Target,
     store::StoreError,
+    store::sql::types::TypeOf,
 };
 
 /// The projects a private type was given to.
@@ -17,7 +18,7 @@ pub async fn list(app: &App, ctx: &RequestContext, type_id: &str) -> Result<Vec<
     if super::load(app, ctx, type_id).await?.row.is_public {
         return Err(Error::not_found("Access list not available for public volume types."));
     }
-    Ok(app.store.volume_type_projects(type_id).await?)
+    Ok(app.store.type_projects(TypeOf::Volume, type_id).await?)
 }
 
 /// # Errors
@@ -26,7 +27,7 @@ pub async fn add(app: &App, ctx: &RequestContext, type_id: &str, project_id: &st
     app.policy.check(ctx, "volume_extension:volume_type_access:addProjectAccess", &Target::own(ctx))?;
     check_private(app, ctx, type_id).await?;
     let mut tx = app.store.begin().await?;
-    tx.volume_type_grant(type_id, project_id).await.map_err(|e| match e {
+    tx.type_grant(TypeOf::Volume, type_id, project_id).await.map_err(|e| match e {
         StoreError::Duplicate { .. } => {
             Error::conflict(format!("Volume type access for {type_id} / {project_id} combination already exists."))
         }
@@ -41,7 +42,7 @@ pub async fn remove(app: &App, ctx: &RequestContext, type_id: &str, project_id: 
     app.policy.check(ctx, "volume_extension:volume_type_access:removeProjectAccess", &Target::own(ctx))?;
     check_private(app, ctx, type_id).await?;
     let mut tx = app.store.begin().await?;
-    if !tx.volume_type_withdraw(type_id, project_id).await? {
+    if !tx.type_withdraw(TypeOf::Volume, type_id, project_id).await? {
         return Err(Error::not_found(format!("Volume type access not found for {type_id} / {project_id} combination.")));
     }
     Ok(tx.commit().await?)

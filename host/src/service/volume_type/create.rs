@@ -10,7 +10,7 @@ use crate::{
     policy::Target,
     store::{
         StoreError,
-        sql::volume_types::{VolumeType, VolumeTypeRow},
+        sql::types::{Type, TypeOf, TypeRow},
     },
 };
 
@@ -25,12 +25,12 @@ pub struct CreateType {
 
 /// # Errors
 /// 400 for specs that cannot work, 409 for a taken name.
-pub async fn create(app: &App, ctx: &RequestContext, ask: CreateType) -> Result<VolumeType> {
+pub async fn create(app: &App, ctx: &RequestContext, ask: CreateType) -> Result<Type> {
     app.policy.check(ctx, "volume_extension:type_create", &Target::own(ctx))?;
     super::check_specs(&ask.specs)?;
     super::check_spec_count(ask.specs.len())?;
     super::check_cacheable(&ask.specs)?;
-    let row = VolumeTypeRow {
+    let row = TypeRow {
         id: Uuid::new_v4().to_string(),
         name: ask.name,
         description: ask.description,
@@ -40,11 +40,11 @@ pub async fn create(app: &App, ctx: &RequestContext, ask: CreateType) -> Result<
         updated_at: None,
     };
     let mut tx = app.store.begin().await?;
-    tx.volume_type_insert(&row, &ask.specs).await.map_err(|e| name_taken(e, &row.name))?;
+    tx.type_insert(TypeOf::Volume, &row, &ask.specs).await.map_err(|e| name_taken(e, &row.name))?;
     tx.commit().await?;
     let mut specs = ask.specs;
     specs.sort();
-    Ok(VolumeType { row, specs })
+    Ok(Type { row, specs })
 }
 
 pub(super) fn name_taken(e: StoreError, name: &str) -> Error {

@@ -7,7 +7,10 @@ use crate::{
     error::{Error, Result},
     policy::Target,
     service::{page::to_tombstone, refusal},
-    store::sql::{tombstones::Tombstone, volume_types::VolumeTypeSort},
+    store::sql::{
+        tombstones::Tombstone,
+        types::{TypeOf, TypeSort},
+    },
 };
 
 /// # Errors
@@ -19,14 +22,14 @@ pub async fn delete(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
         return Err(Error::invalid(format!("The volume type {id} is a default volume type and cannot be deleted.")));
     }
     let mut tx = app.store.begin().await?;
-    if tx.volume_type_locked(id).await?.is_none() {
+    if tx.type_locked(TypeOf::Volume, id).await?.is_none() {
         return Err(refusal::type_not_found(id));
     }
-    if tx.volume_type_remove(id).await? {
+    if tx.type_remove(TypeOf::Volume, id).await? {
         tx.tombstone(&Tombstone {
             kind: KIND,
             id: id.to_owned(),
-            sort_keys: to_tombstone::<VolumeTypeSort>(&found.row),
+            sort_keys: to_tombstone::<TypeSort>(&found.row),
             request_id: ctx.request_id.clone(),
             ..Tombstone::default()
         })

@@ -6,6 +6,7 @@ use crate::{
     error::{Error, Result},
     policy::Target,
     service::refusal,
+    store::sql::types::TypeOf,
 };
 
 /// The specs the caller may read, by key.
@@ -38,15 +39,15 @@ pub async fn put(app: &App, ctx: &RequestContext, type_id: &str, action: &str, s
     super::load(app, ctx, type_id).await?;
     super::check_specs(specs)?;
     let mut tx = app.store.begin().await?;
-    let Some(mut merged) = tx.volume_type_specs_locked(type_id).await? else { return Err(refusal::type_not_found(type_id)) };
-    if tx.volume_type_in_use(type_id).await? {
+    let Some(mut merged) = tx.type_specs_locked(TypeOf::Volume, type_id).await? else { return Err(refusal::type_not_found(type_id)) };
+    if tx.type_in_use(TypeOf::Volume, type_id).await? {
         return Err(in_use());
     }
     merged.retain(|(k, _)| !specs.iter().any(|(new, _)| new == k));
     merged.extend_from_slice(specs);
     super::check_cacheable(&merged)?;
     super::check_spec_count(merged.len())?;
-    tx.volume_type_specs_put(type_id, specs).await?;
+    tx.type_specs_put(TypeOf::Volume, type_id, specs).await?;
     Ok(tx.commit().await?)
 }
 
@@ -56,13 +57,13 @@ pub async fn remove(app: &App, ctx: &RequestContext, type_id: &str, key: &str) -
     app.policy.check(ctx, "volume_extension:types_extra_specs:delete", &Target::own(ctx))?;
     super::load(app, ctx, type_id).await?;
     let mut tx = app.store.begin().await?;
-    if tx.volume_type_specs_locked(type_id).await?.is_none() {
+    if tx.type_specs_locked(TypeOf::Volume, type_id).await?.is_none() {
         return Err(refusal::type_not_found(type_id));
     }
-    if tx.volume_type_in_use(type_id).await? {
+    if tx.type_in_use(TypeOf::Volume, type_id).await? {
         return Err(in_use());
     }
-    if !tx.volume_type_spec_remove(type_id, key).await? {
+    if !tx.type_spec_remove(TypeOf::Volume, type_id, key).await? {
         return Err(no_such_key(type_id, key));
     }
     Ok(tx.commit().await?)

@@ -9,7 +9,7 @@ use crate::{
     service::{page::Page, refusal},
     store::{
         bind::Value,
-        sql::volume_types::{VolumeType, VolumeTypeQuery, VolumeTypeSort},
+        sql::types::{Type, TypeOf, TypeQuery, TypeSort},
     },
 };
 
@@ -40,7 +40,7 @@ pub struct ListTypes {
 
 /// # Errors
 /// 404 for an unknown marker.
-pub async fn list(app: &App, ctx: &RequestContext, ask: ListTypes) -> Result<Vec<VolumeType>> {
+pub async fn list(app: &App, ctx: &RequestContext, ask: ListTypes) -> Result<Vec<Type>> {
     app.policy.check(ctx, "volume_extension:type_get_all", &Target::own(ctx))?;
     // a spec made for operators is not there for users, so nothing has it
     if !super::reads_all_specs(app, ctx) && ask.specs.iter().any(|(k, _)| !USER_VISIBLE_SPECS.contains(&k.as_str())) {
@@ -51,7 +51,7 @@ pub async fn list(app: &App, ctx: &RequestContext, ask: ListTypes) -> Result<Vec
         None => None,
     };
     let publicity = if ctx.is_admin() { ask.publicity } else { Publicity::Usable };
-    let query = VolumeTypeQuery {
+    let query = TypeQuery {
         visible_to: (publicity == Publicity::Usable).then(|| ctx.project_id().to_owned()),
         is_public: (publicity == Publicity::Private).then_some(false),
         name: ask.name,
@@ -62,7 +62,7 @@ pub async fn list(app: &App, ctx: &RequestContext, ask: ListTypes) -> Result<Vec
         limit: ask.page.limit,
         offset: ask.page.offset,
     };
-    if query.limit == 0 { Ok(Vec::new()) } else { Ok(app.store.volume_types(&query).await?) }
+    if query.limit == 0 { Ok(Vec::new()) } else { Ok(app.store.resource_types(TypeOf::Volume, &query).await?) }
 }
 
 /// Where a page begins. A deleted type is no secret: its tombstone belongs to whoever asks.
@@ -73,5 +73,5 @@ async fn marker_values(app: &App, ctx: &RequestContext, marker: &str, page: &Pag
         Err(e) => return Err(e),
     };
     let row = row.as_ref().map(|r| (ctx.project_id(), r));
-    page.after::<VolumeTypeSort>(app, ctx, KIND, marker, row).await?.ok_or_else(|| refusal::type_not_found(marker))
+    page.after::<TypeSort>(app, ctx, KIND, marker, row).await?.ok_or_else(|| refusal::type_not_found(marker))
 }

@@ -17,18 +17,18 @@ use crate::{
     policy::Target,
     scheduler::spec_match,
     service::refusal,
-    store::sql::volume_types::VolumeType,
+    store::sql::types::{Type, TypeOf},
 };
 
 /// The type a request means: by id or name, or the default one. A private type that the project was not given is not found.
 ///
 /// # Errors
 /// 404.
-pub async fn usable(app: &App, ctx: &RequestContext, name_or_id: Option<&str>) -> Result<VolumeType> {
+pub async fn usable(app: &App, ctx: &RequestContext, name_or_id: Option<&str>) -> Result<Type> {
     let Some(wanted) = name_or_id.filter(|n| !n.is_empty()) else { return default_type(app).await };
-    let found = match app.store.volume_type(wanted).await? {
+    let found = match app.store.resource_type(TypeOf::Volume, wanted).await? {
         Some(t) => Some(t),
-        None => app.store.volume_type_by_name(wanted).await?,
+        None => app.store.type_by_name(TypeOf::Volume, wanted).await?,
     };
     match found {
         Some(t) if visible(app, ctx, &t).await? => Ok(t),
@@ -37,24 +37,24 @@ pub async fn usable(app: &App, ctx: &RequestContext, name_or_id: Option<&str>) -
 }
 
 /// The type of volumes whose request names none.
-pub async fn default_type(app: &App) -> Result<VolumeType> {
+pub async fn default_type(app: &App) -> Result<Type> {
     let name = app.config.get().block.default_volume_type.clone();
     app.store
-        .volume_type_by_name(&name)
+        .type_by_name(TypeOf::Volume, &name)
         .await?
         .ok_or_else(|| refusal::type_not_found_by_name(&name).with_remedy(crate::error::Remedy::Operator))
 }
 
 /// A type by id, if the caller may know of it.
-pub async fn load(app: &App, ctx: &RequestContext, id: &str) -> Result<VolumeType> {
-    match app.store.volume_type(id).await? {
+pub async fn load(app: &App, ctx: &RequestContext, id: &str) -> Result<Type> {
+    match app.store.resource_type(TypeOf::Volume, id).await? {
         Some(t) if visible(app, ctx, &t).await? => Ok(t),
         _ => Err(refusal::type_not_found(id)),
     }
 }
 
-async fn visible(app: &App, ctx: &RequestContext, t: &VolumeType) -> Result<bool> {
-    Ok(t.row.is_public || ctx.is_admin() || app.store.volume_type_granted(&t.row.id, ctx.project_id()).await?)
+async fn visible(app: &App, ctx: &RequestContext, t: &Type) -> Result<bool> {
+    Ok(t.row.is_public || ctx.is_admin() || app.store.type_granted(TypeOf::Volume, &t.row.id, ctx.project_id()).await?)
 }
 
 /// Whether the caller reads every extra spec, or only those made for users.
@@ -63,7 +63,7 @@ pub fn reads_all_specs(app: &App, ctx: &RequestContext) -> bool {
 }
 
 /// The specs the caller may read.
-pub fn readable_specs(t: &VolumeType, all: bool) -> Vec<(String, String)> {
+pub fn readable_specs(t: &Type, all: bool) -> Vec<(String, String)> {
     t.specs.iter().filter(|(k, _)| all || USER_VISIBLE_SPECS.contains(&k.as_str())).cloned().collect()
 }
 

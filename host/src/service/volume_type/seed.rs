@@ -5,16 +5,19 @@ use uuid::Uuid;
 use crate::{
     clock,
     domain::volume_type::DEFAULT_TYPE_NAME,
-    store::{Store, StoreResult, sql::volume_types::VolumeTypeRow},
+    store::{
+        Store, StoreResult,
+        sql::types::{TypeOf, TypeRow},
+    },
 };
 
 /// Makes `__DEFAULT__` unless it exists. Safe to run at every start and from several processes at once.
 pub async fn ensure_default_type(store: &Store) -> StoreResult<()> {
-    if store.volume_type_by_name(DEFAULT_TYPE_NAME).await?.is_some() {
+    if store.type_by_name(TypeOf::Volume, DEFAULT_TYPE_NAME).await?.is_some() {
         return Ok(());
     }
     let mut tx = store.begin().await?;
-    tx.volume_type_ensure(&VolumeTypeRow {
+    let row = TypeRow {
         id: Uuid::new_v4().to_string(),
         name: DEFAULT_TYPE_NAME.to_owned(),
         description: Some("Default Volume Type".to_owned()),
@@ -22,8 +25,8 @@ pub async fn ensure_default_type(store: &Store) -> StoreResult<()> {
         qos_specs_id: None,
         created_at: clock::now(),
         updated_at: None,
-    })
-    .await?;
+    };
+    tx.type_ensure(TypeOf::Volume, &row, &[]).await?;
     tx.commit().await
 }
 
@@ -37,7 +40,7 @@ pub fn no_such_default(name: &str) -> String {
 
 /// Warns when the configured default type is not there. It may be made later, so this is no reason not to start.
 pub async fn warn_without_default(store: &Store, name: &str) -> StoreResult<()> {
-    if store.volume_type_by_name(name).await?.is_none() {
+    if store.type_by_name(TypeOf::Volume, name).await?.is_none() {
         tracing::warn!("{}", no_such_default(name));
     }
     Ok(())

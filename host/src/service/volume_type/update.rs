@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     policy::Target,
     service::refusal,
-    store::sql::volume_types::VolumeType,
+    store::sql::types::{Type, TypeOf},
 };
 
 /// The outer option says whether a member was given.
@@ -20,7 +20,7 @@ pub struct UpdateType {
 
 /// # Errors
 /// 400 for nothing to do or an empty name, 404, 409 for a taken name.
-pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateType) -> Result<VolumeType> {
+pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateType) -> Result<Type> {
     app.policy.check(ctx, "volume_extension:type_update", &Target::own(ctx))?;
     if ask.name.is_none() && ask.description.is_none() && ask.is_public.is_none() {
         return Err(Error::invalid("Specify volume type name, description, is_public or a combination thereof."));
@@ -30,13 +30,13 @@ pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateType) 
     }
     super::load(app, ctx, id).await?;
     let mut tx = app.store.begin().await?;
-    let Some(old) = tx.volume_type_locked(id).await? else { return Err(refusal::type_not_found(id)) };
+    let Some(old) = tx.type_locked(TypeOf::Volume, id).await? else { return Err(refusal::type_not_found(id)) };
     let renamed = ask.name.as_deref().filter(|new| *new != old);
     if renamed.is_some() && old == app.config.get().block.default_volume_type {
         return Err(refusal::invalid_input(format!("{old} is the default volume type: name another in block.default_volume_type first.")));
     }
     let description = ask.description.as_ref().map(Option::as_deref);
-    let done = tx.volume_type_update(id, renamed, description, ask.is_public, clock::now()).await;
+    let done = tx.type_update(TypeOf::Volume, id, renamed, description, ask.is_public, clock::now()).await;
     if !done.map_err(|e| super::create::name_taken(e, renamed.unwrap_or_default()))? {
         return Err(refusal::type_not_found(id));
     }

@@ -153,6 +153,17 @@ impl Tx {
         Ok(())
     }
 
+    /// The resource is smaller by so much: it counts less as allocated, and the room shows in a later report.
+    pub async fn shrink_allocation(&mut self, resource_id: &str, by_gib: i64) -> StoreResult<()> {
+        self.hold_places_of(resource_id).await?;
+        let sql = "UPDATE pool_allocations SET gib = gib - $2 WHERE resource_id = $1 RETURNING resource_id, pool, gib";
+        let left: Option<Allocation> = on_tx!(self, t => sqlx::query_as(sql).bind(resource_id).bind(by_gib).fetch_optional(t).await?);
+        let Some(left) = left else { return Ok(()) };
+        let sql = "UPDATE pools SET allocated_gib = allocated_gib - $2 WHERE name = $1";
+        on_tx!(self, t => sqlx::query(sql).bind(&left.pool).bind(by_gib).execute(t).await?.rows_affected());
+        Ok(())
+    }
+
     /// Ends what an earlier placement of the same resource left open: on a pool in `abandoned` something may exist (a
     /// clean-up job removes it), anywhere else nothing does.
     pub(crate) async fn close_earlier_claim(&mut self, resource_id: &str, abandoned: &[String]) -> StoreResult<()> {

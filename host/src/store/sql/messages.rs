@@ -7,12 +7,13 @@ use sqlx::AssertSqlSafe;
 use crate::{
     clock::{Micros, micros},
     domain::text_enum,
-    notify::message::NewMessage,
+    notify::{message::NewMessage, share_message::NewShareMessage},
     store::{
         Store, StoreResult, Tx,
         bind::{Sql, Value, bind_values, push_contains},
         keyset::{self, ListKey, Order},
         on_read, on_tx,
+        sql::backends::BackendKind,
     },
 };
 
@@ -94,6 +95,8 @@ pub enum MessageFilter {
 /// A list to be read.
 #[derive(Debug, Clone, Default)]
 pub struct MessageQuery {
+    /// Whose messages: the block service's, or the share service's.
+    pub service: BackendKind,
     pub filters: Vec<MessageFilter>,
     /// Those that have expired by then are left out.
     pub now: Micros,
@@ -105,19 +108,33 @@ pub struct MessageQuery {
     pub offset: i64,
 }
 
+/// A message as it is written.
+struct Insert<'a> {
+    service: BackendKind,
+    resource_type: &'static str,
+    resource_id: &'a str,
+    project_id: &'a str,
+    request_id: &'a str,
+    action_id: &'static str,
+    detail_id: &'static str,
+    event_id: &'a str,
+    extra: &'a str,
+}
+
 const COLUMNS: &str =
     "id, project_id, request_id, resource_type, resource_id, action_id, detail_id, event_id, level, extra, created_at, expires_at";
 
 impl Store {
-    pub async fn message(&self, id: &str) -> StoreResult<Option<MessageRow>> {
-        let sql = AssertSqlSafe(format!("SELECT {COLUMNS} FROM messages WHERE id = $1"));
-        Ok(on_read!(self, p => sqlx::query_as(sql).bind(id).fetch_optional(p).await?))
+    /// A message of this service.
+    pub async fn message(&self, service: BackendKind, id: &str) -> StoreResult<Option<MessageRow>> {
+        let sql = AssertSqlSafe(format!("SELECT {COLUMNS} FROM messages WHERE id = $1 AND service = $2"));
+        Ok(on_read!(self, p => sqlx::query_as(sql).bind(id).bind(service.as_str()).fetch_optional(p).await?))
     }
 
     /// A page of messages.
     pub async fn messages(&self, query: &MessageQuery) -> StoreResult<Vec<MessageRow>> {
-        let mut sql = Sql::new(format!("SELECT {COLUMNS} FROM messages WHERE expires_at > "));
-        sql.bind(query.now);
+        let mut sql = Sql::new(format!("SELECT {COLUMNS} FROM messages WHERE service = "));
+        sql.bind(query.service.as_str()).push(" AND expires_at > ").bind(query.now);
         for filter in &query.filters {
             match filter {
                 MessageFilter::Equals(column, value) => sql.push(" AND ").push(column).push(" = ").bind(value.clone()),
@@ -132,25 +149,57 @@ impl Store {
 }
 
 impl Tx {
-    /// Adds a message for the user; its id.
+    /// Adds a message of the block service for the user; its id.
     pub async fn add_message(&mut self, message: &NewMessage) -> StoreResult<String> {
+        let event_id = message.event_id();
+        self.insert_message(&Insert {
+            service: BackendKind::Block,
+            resource_type: message.resource.name(),
+            resource_id: &message.resource_id,
+            project_id: &message.project_id,
+            request_id: &message.request_id,
+            action_id: message.action.id(),
+            detail_id: message.detail.id(),
+            event_id: &event_id,
+            extra: &message.extra,
+        })
+        .await
+    }
+
+    /// Adds a message of the share service for the user; its id.
+    pub async fn add_share_message(&mut self, message: &NewShareMessage) -> StoreResult<String> {
+        self.insert_message(&Insert {
+            service: BackendKind::Share,
+            resource_type: message.resource.name(),
+            resource_id: &message.resource_id,
+            project_id: &message.project_id,
+            request_id: &message.request_id,
+            action_id: message.action.id(),
+            detail_id: message.detail.id(),
+            // the share API has none
+            event_id: "",
+            extra: &message.extra,
+        })
+        .await
+    }
+
+    async fn insert_message(&mut self, m: &Insert<'_>) -> StoreResult<String> {
         let id = uuid::Uuid::new_v4().to_string();
         let sql = self.dialect().sql(
-            "INSERT INTO messages (id, project_id, request_id, resource_type, resource_id, action_id, detail_id, event_id, level, extra, created_at, expires_at) \
-             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, n.at, n.at + $11 FROM (SELECT {now} AS at) n",
+            "INSERT INTO messages (id, project_id, request_id, resource_type, resource_id, action_id, detail_id, event_id, level, extra, service, created_at, expires_at) \
+             SELECT $1, $2, $3, $4, $5, $6, $7, $8, 'ERROR', $9, $10, n.at, n.at + $11 FROM (SELECT {now} AS at) n",
         );
-        let event_id = message.event_id();
         on_tx!(self, c => sqlx::query(sql)
             .bind(&id)
-            .bind(&message.project_id)
-            .bind(&message.request_id)
-            .bind(message.resource.name())
-            .bind(&message.resource_id)
-            .bind(message.action.id())
-            .bind(message.detail.id())
-            .bind(&event_id)
-            .bind("ERROR")
-            .bind(&message.extra)
+            .bind(m.project_id)
+            .bind(m.request_id)
+            .bind(m.resource_type)
+            .bind(m.resource_id)
+            .bind(m.action_id)
+            .bind(m.detail_id)
+            .bind(m.event_id)
+            .bind(m.extra)
+            .bind(m.service.as_str())
             .bind(micros(crate::notify::message::TTL))
             .execute(c)
             .await?

@@ -16,6 +16,11 @@ pub type Pairs = Vec<(String, String)>;
 pub enum MetadataOf {
     Volume,
     Snapshot,
+    Share,
+    ShareAccess,
+    ExportLocation,
+    ShareSnapshot,
+    Subnet,
 }
 
 impl MetadataOf {
@@ -23,13 +28,22 @@ impl MetadataOf {
         match self {
             Self::Volume => "volume_metadata",
             Self::Snapshot => "snapshot_metadata",
+            Self::Share => "share_metadata",
+            Self::ShareAccess => "share_access_metadata",
+            Self::ExportLocation => "share_export_location_metadata",
+            Self::ShareSnapshot => "share_snapshot_metadata",
+            Self::Subnet => "share_network_subnet_metadata",
         }
     }
     /// The column that names the thing.
     const fn owner(self) -> &'static str {
         match self {
             Self::Volume => "volume_id",
-            Self::Snapshot => "snapshot_id",
+            Self::Snapshot | Self::ShareSnapshot => "snapshot_id",
+            Self::Share => "share_id",
+            Self::ShareAccess => "access_id",
+            Self::ExportLocation => "location_id",
+            Self::Subnet => "subnet_id",
         }
     }
     fn all(self) -> String {

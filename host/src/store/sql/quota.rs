@@ -8,11 +8,12 @@ use crate::{
     store::{Store, StoreResult, Tx, on_read, on_tx, sql::quota_count::Counted},
 };
 
-/// The limit of (`$1`, `$2`, `$3`, `$4`) with the configured one as `$5`. A macro, because statements are constants.
+/// The limit of (`$1`, `$2`, `$3`, `$4`) with the configured one as `$5`. Where a user's or a type's figure has no limit of its
+/// own it has none: the project's stands beside it. A macro, because statements are constants.
 macro_rules! limit_sql {
     () => {
         "COALESCE((SELECT l.amount FROM quota_limits l WHERE l.project_id = $1 AND l.user_id = $2 AND l.type_id = $3 AND l.resource = $4), \
-         (SELECT k.amount FROM quota_class_limits k WHERE k.class = 'default' AND k.resource = $4), $5)"
+         CASE WHEN $2 <> '' OR $3 <> '' THEN -1 END, (SELECT k.amount FROM quota_class_limits k WHERE k.class = 'default' AND k.resource = $4), $5)"
     };
 }
 
@@ -162,6 +163,26 @@ impl Tx {
         let sql = "INSERT INTO quota_usage (project_id, user_id, type_id, resource, used) VALUES ($1, $2, $3, $4, $5) \
                    ON CONFLICT (project_id, user_id, type_id, resource) DO UPDATE SET used = excluded.used";
         on_tx!(self, c => sqlx::query(sql).bind(project_id).bind(user_id).bind(type_id).bind(resource).bind(used).execute(c).await?.rows_affected());
+        Ok(())
+    }
+
+    /// Usage and limits kept under `old` are kept under `new` from now on: a type was renamed.
+    pub async fn quota_rename(&mut self, old: &str, new: &str) -> StoreResult<()> {
+        // what a type of this name left behind counts nothing
+        on_tx!(self, c => sqlx::query("DELETE FROM quota_usage WHERE resource = $1 AND used = 0").bind(new).execute(c).await?.rows_affected());
+        on_tx!(self, c => sqlx::query("DELETE FROM quota_limits WHERE resource = $1").bind(new).execute(c).await?.rows_affected());
+        for sql in ["UPDATE quota_usage SET resource = $2 WHERE resource = $1", "UPDATE quota_limits SET resource = $2 WHERE resource = $1"]
+        {
+            on_tx!(self, c => sqlx::query(sql).bind(old).bind(new).execute(c).await?.rows_affected());
+        }
+        Ok(())
+    }
+
+    /// Usage and limits of a type that is gone.
+    pub async fn quota_forget_type(&mut self, type_id: &str) -> StoreResult<()> {
+        for sql in ["DELETE FROM quota_usage WHERE type_id = $1 AND used = 0", "DELETE FROM quota_limits WHERE type_id = $1"] {
+            on_tx!(self, c => sqlx::query(sql).bind(type_id).execute(c).await?.rows_affected());
+        }
         Ok(())
     }
 }

@@ -1,6 +1,9 @@
 //! What usage rows should say: counted from the rows themselves, for the quota check.
 
-use crate::store::{StoreResult, Tx, on_tx};
+use crate::{
+    quota::defaults::SHARE_PREFIX,
+    store::{StoreResult, Tx, on_tx},
+};
 
 /// A figure of one (project, user, type, resource): what its rows add up to, or what its usage row says.
 #[derive(Debug, Clone, Default, PartialEq, Eq, sqlx::FromRow)]
@@ -14,13 +17,16 @@ pub struct Counted {
 
 /// Resources that [`Tx::count_quota`] counts; figures of others are not compared.
 pub fn is_counted(resource: &str) -> bool {
+    if let Some(resource) = resource.strip_prefix(SHARE_PREFIX) {
+        return ["shares", "gigabytes"].contains(&resource);
+    }
     ["volumes", "gigabytes", "snapshots"]
         .iter()
         .any(|r| resource == *r || resource.strip_prefix(r).is_some_and(|rest| rest.starts_with('_')))
 }
 
 impl Tx {
-    /// Every figure of the block API, from its rows. Read it after [`Tx::lock_quota`] in the same transaction. A volume that
+    /// Every figure of both APIs, from their rows. Read it after [`Tx::lock_quota`] in the same transaction. A volume that
     /// is being extended counts with its new size, one that is being retyped counts for both types.
     pub async fn count_quota(&mut self) -> StoreResult<Vec<Counted>> {
         // both tables as (project, type, volumes, snapshots, GiB)
@@ -44,6 +50,25 @@ impl Tx {
             UNION ALL SELECT project_id, '', '', 'snapshots' || suffix, CAST(snapshots AS BIGINT) FROM counted \
             UNION ALL SELECT project_id, '', '', 'gigabytes' || suffix, CAST(gib AS BIGINT) FROM counted";
         let sql = format!("{ROWS}{FIGURES}");
+        let mut all: Vec<Counted> = on_tx!(self, c => sqlx::query_as(sqlx::AssertSqlSafe(sql)).fetch_all(c).await?);
+        all.extend(self.count_share_quota().await?);
+        Ok(all)
+    }
+
+    /// Shares count for their project, for their user in it, and for their type in it; with the size that a growing one shall get.
+    async fn count_share_quota(&mut self) -> StoreResult<Vec<Counted>> {
+        const ROWS: &str = "\
+            WITH held AS ( \
+              SELECT project_id, user_id, share_type_id AS type_id, CASE WHEN resize_to > size_gib THEN resize_to ELSE size_gib END AS gib FROM shares \
+            ), counted AS ( \
+              SELECT project_id, '' AS user_id, '' AS type_id, COUNT(*) AS n, SUM(gib) AS gib FROM held GROUP BY project_id \
+              UNION ALL SELECT project_id, user_id, '', COUNT(*), SUM(gib) FROM held GROUP BY project_id, user_id \
+              UNION ALL SELECT project_id, '', type_id, COUNT(*), SUM(gib) FROM held GROUP BY project_id, type_id \
+            ) ";
+        const FIGURES: &str = "\
+            SELECT project_id, user_id, type_id, 'share:shares' AS resource, CAST(n AS BIGINT) AS amount FROM counted \
+            UNION ALL SELECT project_id, user_id, type_id, 'share:gigabytes', CAST(gib AS BIGINT) FROM counted";
+        let sql = format!("{ROWS}{FIGURES}");
         Ok(on_tx!(self, c => sqlx::query_as(sqlx::AssertSqlSafe(sql)).fetch_all(c).await?))
     }
 }
@@ -55,6 +80,7 @@ mod tests {
     #[test]
     fn figures_of_volumes_and_snapshots_are_counted_in_all_and_by_type() {
         assert!(["volumes", "gigabytes", "snapshots", "volumes_gold", "gigabytes_gold", "snapshots_gold"].iter().all(|r| is_counted(r)));
-        assert!(!["backups", "backup_gigabytes", "volumesque"].iter().any(|r| is_counted(r)));
+        assert!(["share:shares", "share:gigabytes"].iter().all(|r| is_counted(r)));
+        assert!(!["backups", "backup_gigabytes", "volumesque", "share:share_networks"].iter().any(|r| is_counted(r)));
     }
 }

@@ -19,9 +19,10 @@ impl Tx {
         Ok(found)
     }
 
-    /// A host name other than `host` under which volumes are placed. Does not grow with their number.
-    pub async fn host_of_placed_volumes_other_than(&mut self, host: &str) -> StoreResult<Option<String>> {
-        let sql = "SELECT host FROM backends b WHERE EXISTS (SELECT 1 FROM volumes v WHERE v.backend = b.host) ORDER BY host";
+    /// A host name other than `host` under which volumes or shares are placed. Does not grow with their number.
+    pub async fn host_of_what_is_placed_other_than(&mut self, host: &str) -> StoreResult<Option<String>> {
+        let sql = "SELECT host FROM backends b WHERE EXISTS (SELECT 1 FROM volumes v WHERE v.backend = b.host) \
+                       OR EXISTS (SELECT 1 FROM share_instances i WHERE i.backend = b.host) ORDER BY host";
         let used: Vec<(String,)> = on_tx!(self, c => sqlx::query_as(sql).fetch_all(c).await?);
         Ok(used.into_iter().filter_map(|(backend,)| Some(backend.rsplit_once('@')?.0.to_owned())).find(|of| of != host))
     }

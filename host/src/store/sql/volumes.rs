@@ -8,7 +8,7 @@ use crate::{
     domain::volume::{AttachStatus, DELETE_FROM, FOLLOWS_ATTACHMENTS, IDLE_MIGRATIONS, VolumeStatus},
     store::{
         Store, StoreResult, Tx,
-        bind::{Sql, Value, bind_values},
+        bind::{Sql, Value},
         on_read, on_tx,
     },
 };
@@ -283,8 +283,7 @@ impl Tx {
     }
 
     pub(super) async fn volume_execute(&mut self, sql: Sql) -> StoreResult<bool> {
-        let Sql { text, values } = sql;
-        Ok(on_tx!(self, c => bind_values!(sqlx::query(sqlx::AssertSqlSafe(text)), values).execute(c).await?.rows_affected()) > 0)
+        self.run(sql).await
     }
 }
 

@@ -15,11 +15,11 @@ use crate::{
         volume_type::list::{self, ListTypes, Publicity},
     },
     store::keyset::ListKey as _,
-    store::sql::volume_types::VolumeTypeSort,
+    store::sql::types::TypeSort,
 };
 
 pub async fn list(req: ApiRequest) -> Result<Reply> {
-    let keys: Vec<SortKey> = VolumeTypeSort::ALL.iter().map(|k| SortKey::new(k.as_str(), k.column())).collect();
+    let keys: Vec<SortKey> = TypeSort::ALL.iter().map(|k| SortKey::new(k.as_str(), k.column())).collect();
     let (asked, page) = paging::read(&req, &keys)?;
     let mut ask = ListTypes { page, ..ListTypes::default() };
     read_filters(&req, &mut ask)?;

@@ -8,7 +8,7 @@ use crate::{
     api::request::ApiRequest,
     policy::Target,
     service::volume_type::{readable_specs, reads_all_specs},
-    store::sql::volume_types::VolumeType,
+    store::sql::types::Type,
 };
 
 /// What the caller may see of types, decided once for a page.
@@ -31,18 +31,18 @@ impl TypeView {
     }
 
     /// What a create answers: QoS specs are given later, and upstream's answer has no key for them.
-    pub fn created(mut self, t: &VolumeType) -> Value {
+    pub fn created(mut self, t: &Type) -> Value {
         self.qos = false;
         self.render(t)
     }
 
     /// What an update answers: only what an update can change.
-    pub fn updated(mut self, t: &VolumeType) -> Value {
+    pub fn updated(mut self, t: &Type) -> Value {
         self.access = false;
         self.created(t)
     }
 
-    pub fn render(&self, t: &VolumeType) -> Value {
+    pub fn render(&self, t: &Type) -> Value {
         let mut shown = json!({ "id": t.row.id, "name": t.row.name, "is_public": t.row.is_public, "description": t.row.description });
         if self.specs {
             shown["extra_specs"] = json!(readable_specs(t, self.all_specs).into_iter().collect::<BTreeMap<_, _>>());

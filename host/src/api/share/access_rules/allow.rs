@@ -1,0 +1,66 @@
+use serde_json::Value;
+
+use crate::{
+    api::{
+        reply::Reply,
+        request::ApiRequest,
+        share::{
+            body::{Members, action, object, pairs},
+            views,
+        },
+    },
+    domain::{
+        share::RulesStatus,
+        share_access::{AccessLevel, AccessType, check},
+    },
+    error::{Error, Result},
+    service::share_access::allow::{self, AllowAccess},
+};
+
+const CEPHX_SINCE: u16 = 13;
+const IPV6_SINCE: u16 = 38;
+const METADATA_SINCE: u16 = 45;
+
+pub async fn allow(req: ApiRequest) -> Result<Reply> {
+    let body = object(&req)?;
+    let members = action(&body)?;
+    let minor = req.ctx.microversion;
+    let (kind, to) = target(&members, minor)?;
+    let ask =
+        AllowAccess { kind, to, level: level(&members)?, metadata: if minor >= METADATA_SINCE { metadata(&members)? } else { Vec::new() } };
+    let rule = allow::allow(&req.app, &req.ctx, req.param("share_id"), ask).await?;
+    // it waits
+    views::access::one(&req, &rule, RulesStatus::Syncing.as_str())
+}
+
+fn target(members: &Members<'_>, minor: u16) -> Result<(AccessType, String)> {
+    let bad = || Error::invalid("Invalid access type. Expected 'ip', 'user', 'cert' or 'cephx' and a target in 'access_to'.");
+    let kind = members
+        .text("access_type")?
+        .and_then(AccessType::parse)
+        .filter(|k| *k != AccessType::Cephx || minor >= CEPHX_SINCE)
+        .ok_or_else(bad)?;
+    let to = members.text("access_to")?.ok_or_else(bad)?;
+    check(kind, to, minor >= IPV6_SINCE).map_err(|e| Error::invalid(format!("Invalid share access: {e}")))?;
+    Ok((kind, to.to_owned()))
+}
+
+fn level(members: &Members<'_>) -> Result<AccessLevel> {
+    match members.text("access_level")?.filter(|l| !l.is_empty()) {
+        None => Ok(AccessLevel::ReadWrite),
+        Some(word) => AccessLevel::parse(word).ok_or_else(|| bad_level(word)),
+    }
+}
+
+/// No level has this name.
+pub(super) fn bad_level(word: &str) -> Error {
+    Error::invalid(format!("Invalid or unsupported share access level: {word:.64}."))
+}
+
+fn metadata(members: &Members<'_>) -> Result<Vec<(String, String)>> {
+    match members.get("metadata") {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Object(map)) => pairs(map),
+        Some(_) => Err(members.refuse("metadata", "is not of type 'object'")),
+    }
+}

@@ -1,0 +1,74 @@
+//! What bodies of the share API have in common.
+
+use serde_json::{Map, Value};
+
+pub use crate::api::block::body::{Members, is_uuid, member, object, truth};
+use crate::{
+    api::request::ApiRequest,
+    domain::metadata::check_of_share,
+    error::{Error, Kind, Result},
+};
+
+/// From here on `os-` is dropped.
+pub const WITHOUT_OS_SINCE: u16 = 7;
+/// Until here names begin with `os-`.
+pub const WITH_OS_UNTIL: u16 = 6;
+
+/// The body as an object; one that is not, or does not have `key`, cannot be processed: 422.
+pub fn entity(req: &ApiRequest, key: &str) -> Result<Map<String, Value>> {
+    let missing =
+        || Error::new(Kind::Unprocessable, format!("Unable to process the contained instructions: '{key}' is needed in the body."));
+    if req.body.is_empty() {
+        return Err(missing());
+    }
+    let body = object(req)?;
+    if body.get(key).is_some_and(Value::is_object) { Ok(body) } else { Err(missing()) }
+}
+
+/// What an action is about, whatever it is called in this version.
+pub fn action(body: &Map<String, Value>) -> Result<Members<'_>> {
+    let key = body.keys().next().ok_or_else(malformed)?;
+    member(body, key)
+}
+
+/// The pairs under `metadata`, which the body must have.
+pub fn metadata(body: &Map<String, Value>) -> Result<Vec<(String, String)>> {
+    match body.get("metadata") {
+        Some(Value::Object(map)) => pairs(map),
+        _ => Err(malformed()),
+    }
+}
+
+/// The pairs of a metadata object, checked.
+pub fn pairs(map: &Map<String, Value>) -> Result<Vec<(String, String)>> {
+    map.iter()
+        .map(|(key, value)| {
+            let Value::String(text) = value else {
+                return Err(Error::invalid(format!("The metadata of {key:.60} is not of type 'string'.")));
+            };
+            check_of_share(key, text).map_err(|e| Error::invalid(e.to_string()))?;
+            Ok((key.clone(), text.clone()))
+        })
+        .collect()
+}
+
+/// The one pair of a body, whose key is the URL's.
+pub fn one_pair(req: &ApiRequest) -> Result<Vec<(String, String)>> {
+    let pairs = metadata(&object(req)?)?;
+    if !pairs.iter().any(|(key, _)| key == req.param("key")) {
+        return Err(Error::invalid("Request body and URI mismatch"));
+    }
+    if pairs.len() > 1 {
+        return Err(Error::invalid("Request body contains too many items"));
+    }
+    Ok(pairs)
+}
+
+/// A whole number, or its digits.
+pub fn gib(members: &Members<'_>, key: &str, missing: &'static str) -> Result<i64> {
+    members.size(key)?.ok_or_else(|| Error::invalid(missing))
+}
+
+pub fn malformed() -> Error {
+    Error::invalid("Malformed request body")
+}

@@ -1,0 +1,9 @@
+use crate::{
+    api::{reply::Reply, request::ApiRequest, share::views},
+    error::Result,
+    service::share,
+};
+
+pub async fn show(req: ApiRequest) -> Result<Reply> {
+    views::share::one(&req, &share::show::show(&req.app, &req.ctx, req.param("share_id")).await?)
+}

@@ -1,0 +1,81 @@
+//! `DELETE /shares/{id}`, `force_delete`, and the end of a share whose time in the recycle bin is over. A share that never got
+//! a host has nothing behind it and is gone when the call returns.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{check_not_busy, destroy};
+use crate::{
+    app::App,
+    clock,
+    context::{Principal, RequestContext},
+    domain::share::{DELETE_FROM, ShareStatus, joined},
+    error::{Error, Result},
+    service::share_refusal as refusal,
+    store::sql::shares::ShareRow,
+};
+
+/// # Errors
+/// 403 also when its state does not allow it or it has snapshots, 404.
+pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()> {
+    super::load_row_for(app, ctx, id, "share:delete").await?;
+    begin(app, ctx, id, false).await
+}
+
+/// Whatever its status.
+///
+/// # Errors
+/// 400 when it has snapshots or something works on it, 403, 404.
+pub async fn force_delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()> {
+    super::load_row_for(app, ctx, id, "share:force_delete").await?;
+    begin(app, ctx, id, true).await
+}
+
+/// Deletes a share on nobody's behalf, provided its time in the recycle bin is over.
+///
+/// # Errors
+/// As [`delete`].
+pub async fn expire(app: &Arc<App>, id: &str) -> Result<()> {
+    let now = clock::now();
+    let share = app.store.share(id).await?;
+    let Some(share) = share.filter(|s| s.is_soft_deleted && s.scheduled_to_be_deleted_at.is_some_and(|at| at <= now)) else {
+        return Ok(());
+    };
+    let ctx = RequestContext {
+        request_id: format!("req-{}", Uuid::new_v4()),
+        principal: Principal { project_id: share.project_id, user_id: share.user_id, ..Principal::default() },
+        ..RequestContext::default()
+    };
+    begin(app, &ctx, id, false).await
+}
+
+/// As `force_delete`, for whoever was asked already.
+pub(in crate::service) async fn begin(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool) -> Result<()> {
+    let refuse = |why: String| if force { refusal::invalid_share(why) } else { refusal::forbidden_share(why) };
+    let mut tx = app.store.begin().await?;
+    // held from here on: no snapshot begins between the look at them and the change
+    let Some(share) = tx.share_locked(id).await? else { return Err(refusal::share_not_found(id)) };
+    check_snapshots(&share, tx.share_snapshot_count(id).await?, refuse)?;
+    check_not_busy(&share, refuse)?;
+    let going = ShareRow { status: ShareStatus::Deleting.as_str().to_owned(), ..share.clone() };
+    let from = if force { ShareStatus::ALL } else { DELETE_FROM };
+    // an error that left nothing behind: no job has it in hand, no back end holds it
+    let nowhere = share.host.is_none() && !share.backed && share.status == ShareStatus::Error.as_str();
+    if nowhere {
+        destroy::event(&mut tx, "share.delete.start", &going, &ctx.request_id).await?;
+        destroy::remove(&mut tx, &share, &[ShareStatus::Error], &ctx.request_id).await?;
+        return Ok(tx.commit().await?);
+    }
+    if !tx.share_begin_delete(id, from, clock::now()).await? {
+        return Err(refuse(format!("Share status must be one of {}; it is {}.", joined(DELETE_FROM), share.status)));
+    }
+    destroy::event(&mut tx, "share.delete.start", &going, &ctx.request_id).await?;
+    tx.enqueue(&app.jobs, super::job(app, ctx, &share, "share.delete", json!({ "was": share.status }))).await?;
+    Ok(tx.commit().await?)
+}
+
+fn check_snapshots(share: &ShareRow, count: i64, refuse: impl Fn(String) -> Error) -> Result<()> {
+    if count > 0 { Err(refuse(format!("Share {} has {count} dependent snapshot(s); delete them first.", share.id))) } else { Ok(()) }
+}

@@ -1,0 +1,58 @@
+//! `reset_status` and `reset_task_state`: an operator says what a share is.
+
+use super::{check_not_in_bin, destroy::event_now};
+use crate::{
+    app::App,
+    clock,
+    context::RequestContext,
+    domain::share::{MAY_BE_TOLD, ShareStatus, TASK_STATES, joined},
+    error::{Error, Result},
+    service::share_refusal as refusal,
+};
+
+/// # Errors
+/// 400 for another word than those of [`MAY_BE_TOLD`], 403 also for a share in the recycle bin, 404.
+pub async fn status(app: &App, ctx: &RequestContext, id: &str, word: &str) -> Result<()> {
+    let share = super::load_row_for(app, ctx, id, "share:reset_status").await?;
+    let status = allowed(word)?;
+    check_not_in_bin(&share, "reset the status of")?;
+    write(app, ctx, id, &share.status, status).await
+}
+
+/// The status of this word, if an operator may say it.
+///
+/// # Errors
+/// 400.
+pub fn allowed(word: &str) -> Result<ShareStatus> {
+    ShareStatus::parse(word)
+        .filter(|s| MAY_BE_TOLD.contains(s))
+        .ok_or_else(|| Error::invalid(format!("Invalid status {word:.64?}. Valid statuses: {}.", joined(MAY_BE_TOLD))))
+}
+
+/// Of share and instance together.
+pub(in crate::service) async fn write(app: &App, ctx: &RequestContext, id: &str, was: &str, status: ShareStatus) -> Result<()> {
+    tracing::warn!(share_id = id, was, status = %status, "an operator gives a share another status");
+    let mut tx = app.store.begin().await?;
+    if !tx.share_tell(id, status, clock::now()).await? {
+        return Err(refusal::share_not_found(id));
+    }
+    event_now(&mut tx, "share.reset_status", id, &ctx.request_id).await?;
+    Ok(tx.commit().await?)
+}
+
+/// None is none.
+///
+/// # Errors
+/// 400 for an unknown state, 403 also for a share in the recycle bin, 404.
+pub async fn task_state(app: &App, ctx: &RequestContext, id: &str, state: Option<&str>) -> Result<()> {
+    let share = super::load_row_for(app, ctx, id, "share:reset_task_state").await?;
+    if let Some(state) = state.filter(|s| !TASK_STATES.contains(s)) {
+        return Err(Error::invalid(format!("Invalid state {state:.64?}. Valid states: {}.", TASK_STATES.join(", "))));
+    }
+    check_not_in_bin(&share, "reset the task state of")?;
+    let mut tx = app.store.begin().await?;
+    if !tx.share_task_state(id, state, clock::now()).await? {
+        return Err(refusal::share_not_found(id));
+    }
+    Ok(tx.commit().await?)
+}

@@ -1,0 +1,30 @@
+//! `PUT /shares/{id}`: name, description, whether everybody may see it.
+
+use super::{check_not_in_bin, destroy::event_now};
+use crate::{app::App, clock, context::RequestContext, error::Result, service::share_refusal as refusal, store::sql::share_list::Share};
+
+/// The outer option says whether a member was given.
+#[derive(Debug, Clone, Default)]
+pub struct UpdateShare {
+    pub name: Option<Option<String>>,
+    pub description: Option<Option<String>>,
+    pub is_public: Option<bool>,
+}
+
+/// # Errors
+/// 403 also for a share in the recycle bin, 404.
+pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateShare) -> Result<Share> {
+    let found = super::load_row_for(app, ctx, id, "share:update").await?;
+    check_not_in_bin(&found, "update")?;
+    if ask.is_public == Some(true) {
+        app.policy.check(ctx, "share:set_public_share", &super::target(&found))?;
+    }
+    let mut tx = app.store.begin().await?;
+    let (name, description) = (ask.name.as_ref().map(Option::as_deref), ask.description.as_ref().map(Option::as_deref));
+    if !tx.share_describe(id, name, description, ask.is_public, clock::now()).await? {
+        return Err(refusal::share_not_found(id));
+    }
+    event_now(&mut tx, "share.update.end", id, &ctx.request_id).await?;
+    tx.commit().await?;
+    super::load(app, ctx, id).await
+}

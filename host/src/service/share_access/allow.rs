@@ -1,0 +1,60 @@
+//! `allow_access`.
+
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::{Rule, apply, held};
+use crate::{
+    app::App,
+    clock,
+    context::RequestContext,
+    domain::{
+        share::RulesStatus,
+        share_access::{AccessLevel, AccessType, same},
+    },
+    error::{Error, Result},
+    service::{share, share_refusal as refusal},
+    store::{StoreError, sql::metadata::MetadataOf},
+};
+
+/// From here on a rule in error does not keep others from being added.
+const BESIDE_ERRORS_SINCE: u16 = 28;
+
+/// What was asked for, checked as far as words go.
+#[derive(Debug, Clone)]
+pub struct AllowAccess {
+    pub kind: AccessType,
+    pub to: String,
+    pub level: AccessLevel,
+    pub metadata: Vec<(String, String)>,
+}
+
+/// # Errors
+/// 400 when the share's state does not allow it or it has such a rule, 403, 404.
+pub async fn allow(app: &Arc<App>, ctx: &RequestContext, share_id: &str, ask: AllowAccess) -> Result<Rule> {
+    share::load_row_for(app, ctx, share_id, "share:allow_access").await?;
+    let mut tx = app.store.begin().await?;
+    let share = held(&mut tx, ctx, share_id).await?;
+    if ctx.microversion < BESIDE_ERRORS_SINCE && share.access_rules_status == RulesStatus::Error.as_str() {
+        return Err(refusal::invalid_share(format!("Access rules of share {share_id} are in error: delete the rules that failed first.")));
+    }
+    let rules = tx.share_rules(share_id).await?;
+    if rules.iter().any(|r| r.access_type == ask.kind.as_str() && same(&r.access_type, &r.access_to, &ask.to)) {
+        return Err(exists(&ask));
+    }
+    let (id, now) = (Uuid::new_v4().to_string(), clock::now());
+    tx.share_rule_insert(&id, share_id, ask.kind, &ask.to, ask.level, now).await.map_err(|e| match e {
+        StoreError::Duplicate { .. } => exists(&ask),
+        other => other.into(),
+    })?;
+    tx.metadata_put(MetadataOf::ShareAccess, &id, &ask.metadata).await?;
+    apply(app, ctx, &mut tx, &share).await?;
+    let row = tx.share_rule(&id).await?.ok_or_else(|| Error::internal("the rule just inserted is not there"))?;
+    tx.commit().await?;
+    Ok(Rule { row, metadata: ask.metadata })
+}
+
+fn exists(ask: &AllowAccess) -> Error {
+    Error::invalid(format!("Share access {}:{:.255} exists.", ask.kind, ask.to))
+}

@@ -1,0 +1,22 @@
+//! `access_list`, and `GET /share-access-rules` from 2.45.
+
+use super::Rule;
+use crate::{
+    app::App,
+    context::RequestContext,
+    error::Result,
+    service::share,
+    store::sql::{metadata::MetadataOf, share_access::AccessFilter, shares::ShareRow},
+};
+
+/// The rules, the oldest first, and their share.
+///
+/// # Errors
+/// 403, 404 for the share.
+pub async fn list(app: &App, ctx: &RequestContext, share_id: &str, action: &str, filter: &AccessFilter) -> Result<(ShareRow, Vec<Rule>)> {
+    let share = share::load_row_for(app, ctx, share_id, action).await?;
+    let rows = app.store.share_rules(share_id, filter).await?;
+    let mut pairs = app.store.metadata_of_all(MetadataOf::ShareAccess, rows.iter().map(|r| r.id.as_str())).await?;
+    let rules = rows.into_iter().map(|row| Rule { metadata: pairs.remove(&row.id).unwrap_or_default(), row }).collect();
+    Ok((share, rules))
+}

@@ -1,0 +1,61 @@
+//! Who may mount a share.
+//!
+//! A change of rules is a row that waits and a job of the share, in one transaction. The job takes up everything that waits
+//! then, so many changes at once are one call to the driver.
+
+pub mod allow;
+pub mod deny;
+pub mod list;
+pub mod metadata;
+pub mod show;
+pub mod update;
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::{
+    app::App,
+    context::RequestContext,
+    domain::share::{ShareStatus, TRANSITIONAL, is_one_of},
+    error::Result,
+    service::{share, share_refusal as refusal},
+    store::{
+        Tx,
+        sql::{metadata::Pairs, share_access::AccessRow, shares::ShareRow},
+    },
+};
+
+/// A rule with its pairs and how its share's rules stand.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    pub row: AccessRow,
+    pub metadata: Pairs,
+}
+
+/// From here on rules of a share in error may change.
+const IN_ERROR_SINCE: u16 = 74;
+
+/// The share, held until the transaction ends, if its rules may change now.
+async fn held(tx: &mut Tx, ctx: &RequestContext, share_id: &str) -> Result<ShareRow> {
+    let Some(share) = tx.share_locked(share_id).await? else { return Err(refusal::share_not_found(share_id)) };
+    if share.is_soft_deleted {
+        return Err(refusal::soft_deleted("change the access rules of", share_id));
+    }
+    let wrong =
+        is_one_of(&share.status, TRANSITIONAL) || (share.status == ShareStatus::Error.as_str() && ctx.microversion < IN_ERROR_SINCE);
+    if wrong || share.host.is_none() {
+        return Err(refusal::invalid_share(format!(
+            "Share {share_id} has the status {} and cannot have its access rules changed now: it must be on a back end, and nothing else under way.",
+            share.status
+        )));
+    }
+    Ok(share)
+}
+
+/// A rule of `share` waits; its job comes.
+async fn apply(app: &Arc<App>, ctx: &RequestContext, tx: &mut Tx, of: &ShareRow) -> Result<()> {
+    tx.share_rules_status(&of.id, crate::clock::now()).await?;
+    tx.enqueue(&app.jobs, share::job(app, ctx, of, "share.access", json!({}))).await?;
+    Ok(())
+}

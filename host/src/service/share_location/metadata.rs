@@ -1,0 +1,91 @@
+//! The pairs of an export location. `preferred`, which only administrators write, is the location's own flag.
+
+use super::share_for;
+use crate::{
+    app::App,
+    clock,
+    context::RequestContext,
+    domain::share_type::boolean,
+    error::{Error, Result},
+    policy::Target,
+    service::{
+        share::load_row,
+        share_metadata::{no_such_key, refuse, write},
+        volume_metadata::set::Manner,
+    },
+    store::{
+        Tx,
+        sql::{
+            metadata::{MetadataOf, Pairs},
+            share_locations::LocationRow,
+        },
+    },
+};
+
+/// The pair that is the location's own flag.
+const PREFERRED: &str = "preferred";
+
+/// All pairs, by key.
+///
+/// # Errors
+/// 403, 404.
+pub async fn all(app: &App, ctx: &RequestContext, share_id: &str, id: &str) -> Result<Pairs> {
+    location(app, ctx, share_id, id, "share_export_location:get_metadata").await?;
+    Ok(app.store.metadata(MetadataOf::ExportLocation, id).await?)
+}
+
+/// One value.
+///
+/// # Errors
+/// 403, 404 also for a key that is not there.
+pub async fn one(app: &App, ctx: &RequestContext, share_id: &str, id: &str, key: &str) -> Result<String> {
+    let pairs = all(app, ctx, share_id, id).await?;
+    pairs.into_iter().find(|(k, _)| k == key).map(|(_, v)| v).ok_or_else(|| no_such_key(key))
+}
+
+/// All pairs afterwards.
+///
+/// # Errors
+/// 400, 403 also for keys that only administrators write, 404.
+pub async fn set(app: &App, ctx: &RequestContext, share_id: &str, id: &str, given: &[(String, String)], manner: Manner) -> Result<Pairs> {
+    let found = location(app, ctx, share_id, id, "share_export_location:update_metadata").await?;
+    let protected = protected_keys(app, ctx);
+    refuse(&protected, given.iter().map(|(k, _)| k.as_str()))?;
+    let mut tx = app.store.begin().await?;
+    prefer(&mut tx, &found, given).await?;
+    let now = write(&mut tx, MetadataOf::ExportLocation, id, given, manner, &protected).await?;
+    tx.commit().await?;
+    Ok(now)
+}
+
+/// # Errors
+/// 403 also for a key that only administrators write, 404 also for a key that is not there.
+pub async fn remove(app: &App, ctx: &RequestContext, share_id: &str, id: &str, key: &str) -> Result<()> {
+    location(app, ctx, share_id, id, "share_export_location:delete_metadata").await?;
+    refuse(&protected_keys(app, ctx), std::iter::once(key))?;
+    let mut tx = app.store.begin().await?;
+    if !tx.metadata_remove(MetadataOf::ExportLocation, id, key).await? {
+        return Err(no_such_key(key));
+    }
+    Ok(tx.commit().await?)
+}
+
+fn protected_keys(app: &App, ctx: &RequestContext) -> Vec<String> {
+    let may = app.policy.allows(ctx, "share_export_location:update_admin_only_metadata", &Target::own(ctx));
+    if may { Vec::new() } else { app.config.get().share.admin_only_location_metadata.clone() }
+}
+
+/// The flag follows its pair.
+async fn prefer(tx: &mut Tx, location: &LocationRow, given: &[(String, String)]) -> Result<()> {
+    let Some((_, value)) = given.iter().find(|(k, _)| k == PREFERRED) else { return Ok(()) };
+    let preferred =
+        boolean(value).ok_or_else(|| Error::invalid(format!("The value {value:.64?} of {PREFERRED} is neither true nor false.")))?;
+    tx.share_location_prefer(&location.id, preferred, clock::now()).await?;
+    Ok(())
+}
+
+async fn location(app: &App, ctx: &RequestContext, share_id: &str, id: &str, action: &str) -> Result<LocationRow> {
+    load_row(app, ctx, share_id).await?;
+    let share = share_for(app, ctx, share_id, action).await?;
+    super::of_instance(app, ctx, &share.instance_id, id).await
+}

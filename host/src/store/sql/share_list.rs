@@ -1,0 +1,212 @@
+//! Lists of shares and of their instances: filters in SQL, keyset pages, and what a page needs beside the rows in one query
+//! each.
+
+use super::{
+    metadata::MetadataOf,
+    share_locations::LocationRow,
+    shares::{SELECT, ShareRow},
+};
+use crate::{
+    domain::text_enum,
+    store::{
+        Store, StoreResult,
+        bind::{Sql, Value, bind_values, push_contains},
+        keyset::{self, ListKey, Order},
+        on_read,
+    },
+};
+
+text_enum! {
+    /// What shares can be sorted by.
+    pub enum ShareSort {
+        Id = "id",
+        CreatedAt = "created_at",
+        UpdatedAt = "updated_at",
+        Name = "name",
+        Description = "description",
+        Size = "size",
+        Status = "status",
+        ShareProto = "share_proto",
+        AvailabilityZone = "availability_zone",
+        Host = "host",
+        IsPublic = "is_public",
+        ProjectId = "project_id",
+        UserId = "user_id",
+        ShareTypeId = "share_type_id",
+        ShareNetworkId = "share_network_id",
+        SnapshotId = "snapshot_id",
+    }
+}
+
+impl ListKey for ShareSort {
+    type Row = ShareRow;
+    const KEYS: &'static [Self] = Self::ALL;
+    fn word(self) -> &'static str {
+        self.as_str()
+    }
+    fn column(self) -> &'static str {
+        match self {
+            Self::Id => "s.id",
+            Self::CreatedAt => "s.created_at",
+            Self::UpdatedAt => "COALESCE(s.updated_at, 0)",
+            Self::Name => "COALESCE(s.name, '')",
+            Self::Description => "COALESCE(s.description, '')",
+            Self::Size => "s.size_gib",
+            Self::Status => "s.status",
+            Self::ShareProto => "s.share_proto",
+            Self::AvailabilityZone => "COALESCE(i.availability_zone, '')",
+            Self::Host => "COALESCE(i.host, '')",
+            Self::IsPublic => "s.is_public",
+            Self::ProjectId => "s.project_id",
+            Self::UserId => "s.user_id",
+            Self::ShareTypeId => "s.share_type_id",
+            Self::ShareNetworkId => "COALESCE(s.share_network_id, '')",
+            Self::SnapshotId => "COALESCE(s.snapshot_id, '')",
+        }
+    }
+    fn value(self, s: &ShareRow) -> Value {
+        let text = |t: &Option<String>| Value::from(t.clone().unwrap_or_default());
+        match self {
+            Self::Id => Value::from(s.id.as_str()),
+            Self::CreatedAt => Value::from(s.created_at),
+            Self::UpdatedAt => Value::from(s.updated_at.unwrap_or(0)),
+            Self::Name => text(&s.name),
+            Self::Description => text(&s.description),
+            Self::Size => Value::from(s.size_gib),
+            Self::Status => Value::from(s.status.as_str()),
+            Self::ShareProto => Value::from(s.share_proto.as_str()),
+            Self::AvailabilityZone => text(&s.availability_zone),
+            Self::Host => text(&s.host),
+            Self::IsPublic => Value::from(s.is_public),
+            Self::ProjectId => Value::from(s.project_id.as_str()),
+            Self::UserId => Value::from(s.user_id.as_str()),
+            Self::ShareTypeId => Value::from(s.share_type_id.as_str()),
+            Self::ShareNetworkId => text(&s.share_network_id),
+            Self::SnapshotId => text(&s.snapshot_id),
+        }
+    }
+}
+
+/// One condition of a list. Columns are ours, never a client's text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ShareFilter {
+    Project(String),
+    /// Of this project, or public.
+    ProjectOrPublic(String),
+    /// A column with its table (`s.`, `i.`).
+    Equals(&'static str, Value),
+    /// A column of the share's has this text in it.
+    Contains(&'static str, String),
+    Metadata(String, String),
+    ExtraSpec(String, String),
+    LocationId(String),
+    LocationPath(String),
+    /// Nothing matches.
+    Never,
+}
+
+/// A list to be read.
+#[derive(Debug, Clone, Default)]
+pub struct ShareQuery {
+    pub filters: Vec<ShareFilter>,
+    /// Columns of [`ShareSort`], the id last.
+    pub order: Vec<Order>,
+    /// The marker's values in that order.
+    pub after: Option<Vec<Value>>,
+    pub limit: i64,
+    pub offset: i64,
+}
+
+/// A share with all that a view shows.
+#[derive(Debug, Clone)]
+pub struct Share {
+    pub row: ShareRow,
+    pub metadata: Vec<(String, String)>,
+    /// Filled where a view shows them.
+    pub locations: Vec<LocationRow>,
+}
+
+/// What is read beside the rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct With {
+    pub metadata: bool,
+    pub locations: bool,
+}
+
+impl Store {
+    /// A page of shares.
+    pub async fn shares(&self, query: &ShareQuery, with: With) -> StoreResult<Vec<Share>> {
+        let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
+        push_filters(&mut sql, &query.filters);
+        keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
+        let Sql { text, values } = sql;
+        let rows: Vec<ShareRow> = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        self.shares_completed(rows, with).await
+    }
+
+    /// How many shares match.
+    pub async fn share_count(&self, filters: &[ShareFilter]) -> StoreResult<i64> {
+        let mut sql = Sql::new("SELECT COUNT(*) FROM shares s JOIN share_instances i ON i.share_id = s.id WHERE TRUE");
+        push_filters(&mut sql, filters);
+        let Sql { text, values } = sql;
+        let (n,): (i64,) = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_one(p).await?);
+        Ok(n)
+    }
+
+    /// One share with all that a view shows.
+    pub async fn share_complete(&self, id: &str) -> StoreResult<Option<Share>> {
+        let Some(row) = self.share(id).await? else { return Ok(None) };
+        Ok(self.shares_completed(vec![row], With { metadata: true, locations: true }).await?.pop())
+    }
+
+    async fn shares_completed(&self, rows: Vec<ShareRow>, with: With) -> StoreResult<Vec<Share>> {
+        let mut metadata = std::collections::HashMap::new();
+        let mut locations = std::collections::HashMap::new();
+        if with.metadata {
+            metadata = self.metadata_of_all(MetadataOf::Share, rows.iter().map(|r| r.id.as_str())).await?;
+        }
+        if with.locations {
+            locations = self.share_locations_of_all(rows.iter().map(|r| r.instance_id.as_str())).await?;
+        }
+        Ok(rows
+            .into_iter()
+            .map(|row| Share {
+                metadata: metadata.remove(&row.id).unwrap_or_default(),
+                locations: locations.remove(&row.instance_id).unwrap_or_default(),
+                row,
+            })
+            .collect())
+    }
+}
+
+fn push_filters(sql: &mut Sql, filters: &[ShareFilter]) {
+    for filter in filters {
+        match filter {
+            ShareFilter::Project(id) => sql.push(" AND s.project_id = ").bind(id.as_str()),
+            ShareFilter::ProjectOrPublic(id) => sql.push(" AND (s.is_public OR s.project_id = ").bind(id.as_str()).push(")"),
+            ShareFilter::Equals(column, value) => sql.push(" AND ").push(column).push(" = ").bind(value.clone()),
+            ShareFilter::Contains(column, part) => push_contains(sql, "s", column, part),
+            ShareFilter::Metadata(key, value) => sql
+                .push(" AND EXISTS (SELECT 1 FROM share_metadata m WHERE m.share_id = s.id AND m.key = ")
+                .bind(key.as_str())
+                .push(" AND m.value = ")
+                .bind(value.as_str())
+                .push(")"),
+            ShareFilter::ExtraSpec(key, value) => sql
+                .push(" AND EXISTS (SELECT 1 FROM share_type_specs x WHERE x.type_id = s.share_type_id AND x.key = ")
+                .bind(key.as_str())
+                .push(" AND x.value = ")
+                .bind(value.as_str())
+                .push(")"),
+            ShareFilter::LocationId(id) => sql
+                .push(" AND EXISTS (SELECT 1 FROM share_export_locations l WHERE l.share_instance_id = i.id AND l.id = ")
+                .bind(id.as_str())
+                .push(")"),
+            ShareFilter::LocationPath(path) => sql
+                .push(" AND EXISTS (SELECT 1 FROM share_export_locations l WHERE l.share_instance_id = i.id AND l.path = ")
+                .bind(path.as_str())
+                .push(")"),
+            ShareFilter::Never => sql.push(" AND 1 = 0"),
+        };
+    }
+}

@@ -1,0 +1,16 @@
+//! The share API through HTTP, in process, on the memory driver: the rules of its protocol, and shares without share servers.
+
+mod access;
+mod bin;
+mod instances;
+mod lists;
+mod locations;
+mod metadata;
+mod operators;
+mod placing;
+mod protocol;
+mod quotas;
+mod resize;
+mod shares;
+mod site;
+mod types;

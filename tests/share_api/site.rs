@@ -1,0 +1,160 @@
+//! The service with one back end of shares, and what the tests ask of it all the time.
+
+use std::ops::Deref;
+
+use serde_json::{Value, json};
+use stowage::{
+    config::{BackendConfig, Config},
+    notify::share_message::user_message,
+    store::{
+        bind,
+        sql::{
+            backends::BackendKind,
+            messages::{MessageFilter, MessageQuery},
+        },
+    },
+};
+use support::{Answer, Client, Persona, TestApp};
+
+/// The newest version.
+pub const LATEST: &str = "2.99";
+
+/// A running service whose back end `stowage@m` is the memory driver's share side.
+pub struct Site(pub TestApp);
+
+impl Deref for Site {
+    type Target = TestApp;
+    fn deref(&self) -> &TestApp {
+        &self.0
+    }
+}
+
+impl Site {
+    pub async fn start() -> Self {
+        Self::with(json!({})).await
+    }
+
+    /// With more options of the driver.
+    pub async fn with(options: Value) -> Self {
+        Self::configured(vec![backend("m", options)], |_| {}).await
+    }
+
+    /// With a driver that does what `faults` say.
+    pub async fn faulty(faults: &[&str]) -> Self {
+        Self::with(json!({ "faults": faults })).await
+    }
+
+    pub async fn configured(backends: Vec<BackendConfig>, change: impl FnOnce(&mut Config)) -> Self {
+        let site = Self(TestApp::builder().backends(backends).config(change).start().await);
+        let names: Vec<String> = site.app().config.get().backends.iter().map(|b| format!("stowage@{}", b.name)).collect();
+        support::wait::until("the first reports", || async {
+            let rows = site.app().store.backends(None).await.unwrap();
+            let reported = |name: &String| rows.iter().any(|r| r.host == *name && r.reported_at.is_some());
+            names.iter().all(reported).then_some(())
+        })
+        .await;
+        site
+    }
+
+    pub async fn member(&self) -> Client {
+        self.share(Persona::Member).await.at(LATEST)
+    }
+    pub async fn stranger(&self) -> Client {
+        self.share(Persona::Stranger).await.at(LATEST)
+    }
+    pub async fn operator(&self) -> Client {
+        self.share(Persona::Admin).await.at(LATEST)
+    }
+
+    /// An available share of 1 GiB; its id.
+    pub async fn available(&self) -> String {
+        self.available_with(json!({})).await
+    }
+    /// An available share with more members; its id.
+    pub async fn available_with(&self, members: Value) -> String {
+        let member = self.member().await;
+        let id = create(&member, members).await;
+        member.share_until(&id, "available").await;
+        id
+    }
+
+    /// A new type with these extra specs beside the required one; its id.
+    pub async fn share_type(&self, name: &str, specs: Value) -> String {
+        let mut all = json!({ "driver_handles_share_servers": "False" });
+        all.as_object_mut().unwrap().extend(specs.as_object().unwrap().clone());
+        let body = json!({ "share_type": { "name": name, "extra_specs": all } });
+        text(&self.operator().await.post("/types", body).await.expect(200)["share_type"]["id"])
+    }
+
+    /// What the project of `client` uses of a share resource.
+    pub async fn used(&self, client: &Client, resource: &str) -> i64 {
+        let usage = self.app().store.quota_usage(&client.project_id).await.unwrap();
+        usage.iter().find(|u| u.resource == format!("share:{resource}")).map_or(0, |u| u.used)
+    }
+
+    /// What users read about a resource.
+    pub async fn messages(&self, id: &str) -> Vec<String> {
+        let filters = vec![MessageFilter::Equals("resource_id", bind::Value::from(id))];
+        let query = MessageQuery { service: BackendKind::Share, filters, limit: 100, ..MessageQuery::default() };
+        let rows = self.app().store.messages(&query).await.unwrap();
+        rows.iter().map(|m| user_message(&m.action_id, &m.detail_id, &m.extra)).collect()
+    }
+
+    /// What counts as allocated in the pool of `stowage@m`.
+    pub async fn allocated(&self) -> i64 {
+        self.app().store.pools_of("stowage@m").await.unwrap().iter().map(|p| p.allocated_gib).sum()
+    }
+
+    /// Does what an operator would: gives the share this status.
+    pub async fn tell(&self, id: &str, status: &str) {
+        self.operator().await.post(&action(id), json!({ "reset_status": { "status": status } })).await.expect(202);
+    }
+}
+
+pub fn backend(name: &str, options: Value) -> BackendConfig {
+    let mut backend = BackendConfig::of_shares(name, "memory");
+    let mut all = json!({ "pools": ["p1:1000"], "share_protocols": ["nfs", "cifs"] });
+    all.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
+    backend.options = all.as_object().unwrap().clone();
+    backend
+}
+
+/// A share of 1 GiB, accepted; its id.
+pub async fn create(client: &Client, members: Value) -> String {
+    text(&try_create(client, members).await.expect(200)["share"]["id"])
+}
+
+/// What the service answers to a create of 1 GiB.
+pub async fn try_create(client: &Client, members: Value) -> Answer {
+    let mut share = json!({ "share_proto": "NFS", "size": 1 });
+    share.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+    client.post("/shares", json!({ "share": share })).await
+}
+
+/// A rule, accepted; its id.
+pub async fn allow(client: &Client, share: &str, to: &str) -> String {
+    text(
+        &client.post(&action(share), json!({ "allow_access": { "access_type": "ip", "access_to": to } })).await.expect(200)["access"]["id"],
+    )
+}
+
+/// Where a share's actions are.
+pub fn action(id: &str) -> String {
+    format!("/shares/{id}/action")
+}
+
+pub fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+}
+
+/// Any UUID.
+pub fn uuid() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+/// The names of an object's members, sorted.
+pub fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = value.as_object().unwrap_or_else(|| panic!("no object: {value}")).keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
