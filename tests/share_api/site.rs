@@ -14,18 +14,22 @@ use stowage::{
         },
     },
 };
-use support::{Answer, Client, Persona, TestApp};
+use support::{Answer, Client, Persona, TestApp, postgres};
 
 /// The newest version.
 pub const LATEST: &str = "2.99";
 
 /// A running service whose back end `stowage@m` is the memory driver's share side.
-pub struct Site(pub TestApp);
+pub struct Site {
+    app: TestApp,
+    /// After the service: where its rows lie if not in a file of its own.
+    _database: Option<postgres::Database>,
+}
 
 impl Deref for Site {
     type Target = TestApp;
     fn deref(&self) -> &TestApp {
-        &self.0
+        &self.app
     }
 }
 
@@ -44,8 +48,16 @@ impl Site {
         Self::with(json!({ "faults": faults })).await
     }
 
+    /// On SQLite, or where `STOWAGE_TEST_DATABASES` wants PostgreSQL alone, on that.
     pub async fn configured(backends: Vec<BackendConfig>, change: impl FnOnce(&mut Config)) -> Self {
-        let site = Self(TestApp::builder().backends(backends).config(change).start().await);
+        let mut builder = TestApp::builder().backends(backends).config(change);
+        let mut database = None;
+        if std::env::var("STOWAGE_TEST_DATABASES").is_ok_and(|wanted| wanted == "postgres") {
+            let empty = postgres::database().await;
+            builder = builder.database(&empty.url);
+            database = Some(empty);
+        }
+        let site = Self { app: builder.start().await, _database: database };
         let names: Vec<String> = site.app().config.get().backends.iter().map(|b| format!("stowage@{}", b.name)).collect();
         support::wait::until("the first reports", || async {
             let rows = site.app().store.backends(None).await.unwrap();

@@ -321,7 +321,14 @@ mod tests {
         }
     }
     /// Rows that upstream opens to every token: what they show is no secret.
-    const ANY_TOKEN: [&str; 4] = ["/v3/extensions", "/v3/extensions/{alias}", "/v3/os-availability-zone", "/v3/resource_filters"];
+    const ANY_TOKEN: [&str; 6] = [
+        "/v3/extensions",
+        "/v3/extensions/{alias}",
+        "/v3/os-availability-zone",
+        "/v3/resource_filters",
+        "/v2/extensions",
+        "/v2/extensions/{alias}",
+    ];
 
     #[test]
     fn every_row_has_a_summary_and_a_known_policy_or_is_public() {

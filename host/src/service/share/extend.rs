@@ -72,7 +72,7 @@ fn decide(share: &ShareRow, to_gib: i64) -> Result<()> {
     if share.host.is_none() {
         return Err(refusal::invalid_share(format!("Share {} is not on any back end and cannot be extended.", share.id)));
     }
-    check_not_busy(share, |why| refusal::invalid_share(why))?;
+    check_not_busy(share, refusal::invalid_share)?;
     if to_gib <= share.size_gib {
         return Err(refusal::invalid_input(format!(
             "New size for extend must be greater than current size. (current: {}, new: {to_gib}).",

@@ -47,7 +47,7 @@ fn decide(share: &ShareRow, to_gib: i64) -> Result<()> {
     if share.host.is_none() {
         return Err(refusal::invalid_share(format!("Share {} is not on any back end and cannot be shrunk.", share.id)));
     }
-    check_not_busy(share, |why| refusal::invalid_share(why))?;
+    check_not_busy(share, refusal::invalid_share)?;
     if to_gib >= share.size_gib {
         return Err(refusal::invalid_input(format!(
             "New size for shrink must be less than current size and greater than 0 (current: {}, new: {to_gib}).",

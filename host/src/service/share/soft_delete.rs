@@ -21,7 +21,7 @@ pub async fn soft_delete(app: &App, ctx: &RequestContext, id: &str) -> Result<()
     if snapshots > 0 {
         return Err(refusal::forbidden_share(format!("Share {id} has {snapshots} dependent snapshot(s); delete them first.")));
     }
-    check_not_busy(&share, |why| refusal::forbidden_share(why))?;
+    check_not_busy(&share, refusal::forbidden_share)?;
     let now = clock::now();
     let until = now.saturating_add(clock::micros(app.config.get().share.soft_deleted_share_retention));
     if !tx.share_soft_delete(id, until, now).await? {
