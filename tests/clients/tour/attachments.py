@@ -64,7 +64,9 @@ def refused(t):
     """cinder: an ordinary volume is attached once; a used one is not deleted"""
     single = t.member.volume("single")
     says(t.member.cinder("attachment-create", "single", SERVER, status=1), f"ERROR: Invalid volume: Volume {single} status must be available or downloading to reserve, but the current status is reserved. (HTTP 400) (Request-ID: req-")
-    says(t.member.cinder("delete", "disk", status=1), "ERROR: Unable to delete any of the specified volumes.")
+    refusal = t.member.cinder("delete", "disk", status=1)
+    says(refusal, f"Delete for volume disk failed: Invalid volume: Volume {t.volume} is still attached, detach volume first. (HTTP 400)")
+    says(refusal, "ERROR: Unable to delete any of the specified volumes.")
 
 
 def ended(t):

@@ -56,7 +56,7 @@ def reset(t):
     same(status(t), "error", "the status")
     t.admin.cinder("reset-state", "--state", "available", t.volume)
     same(status(t), "available", "the status afterwards")
-    says(t.member.openstack("volume", "set", "--state", "error", "old", status=1), "Failed to set volume state")
+    says(t.member.openstack("volume", "set", "--state", "error", "old", status=1), "Policy doesn't allow volume_extension:volume_admin_actions:reset_status to be performed.")
     t.delete(t.member, "old")
 
 

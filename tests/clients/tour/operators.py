@@ -76,8 +76,8 @@ def hosts(t):
     row = [row for row in t.admin.cinder("service-list", "--withreplication").table() if row["Host"] == "stowage@memory2"][0]
     holds(row, Frozen="True")
     t.admin.openstack("volume", "host", "set", "--enable", "stowage@memory2")
-    for command in (("volume", "service", "list"), ("volume", "backend", "pool", "list")):
-        says(t.member.openstack(*command, status=1), "403")
+    for command, action in ((("volume", "service", "list"), "volume_extension:services:index"), (("volume", "backend", "pool", "list"), "scheduler_extension:scheduler_stats:get_pools")):
+        says(t.member.openstack(*command, status=1), f"Policy doesn't allow {action} to be performed.")
 
 
 STEPS = [services, disabled, messages, pools, capabilities, zones_and_filters, hosts]

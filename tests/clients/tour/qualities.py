@@ -35,7 +35,7 @@ def associated(t):
 
 def deleted(t):
     """openstack: specs are deleted, for administrators only"""
-    says(t.member.openstack("volume", "qos", "list", status=1), "403")
+    says(t.member.openstack("volume", "qos", "list", status=1), "Policy doesn't allow volume_extension:qos_specs_manage:get_all to be performed.")
     t.admin.openstack("volume", "qos", "delete", "slow")
     same(t.admin.openstack("volume", "qos", "list").out.strip(), "", "the specs that are left")
 

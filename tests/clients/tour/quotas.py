@@ -24,7 +24,7 @@ def changed(t):
     holds(t.admin.cinder("quota-show", t.member.project_id).shown(), volumes="2", gigabytes="5", snapshots="1", backups="10")
     t.admin.openstack("quota", "set", "--gigabytes", "3", "--volume-type", "fast", t.member.project)
     holds(t.admin.cinder("quota-update", "--volumes", "3", t.member.project_id).shown(), volumes="3", gigabytes_fast="3")
-    says(t.member.openstack("quota", "set", "--volumes", "99", t.member.project, status=1), "403")
+    says(t.member.cinder("quota-update", "--volumes", "99", t.member.project_id, status=1), "ERROR: Policy doesn't allow volume_extension:quotas:update to be performed. (HTTP 403)")
 
 
 def refused(t):

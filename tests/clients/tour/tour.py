@@ -125,9 +125,10 @@ def main():
             service.stop()
         finally:
             shutil.rmtree(home, ignore_errors=True)
-    print(f"the whole tour: {time.monotonic() - begun:.1f} s, {sum(os.times()[:4]):.1f} s of CPU for the clients")
+    print(f"the whole tour: {time.monotonic() - begun:.1f} s, {sum(os.times()[:4]):.1f} s of CPU for the clients and the service")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -19,7 +19,7 @@ def offered(t):
 
 def taken_with_the_wrong_key(t):
     """openstack: the wrong key does not open it"""
-    says(t.other.openstack("volume", "transfer", "request", "accept", "--auth-key", "0123456789abcdef", t.transfer, status=1), "Attempt to transfer")
+    says(t.other.openstack("volume", "transfer", "request", "accept", "--auth-key", "0123456789abcdef", t.transfer, status=1), f"Attempt to transfer {t.transfer} with invalid auth key.")
 
 
 def taken(t):
