@@ -194,7 +194,7 @@ async fn an_edited_policy_file_is_in_force_without_a_change_of_the_configuration
     fs::rename(file.with_extension("new"), &file).unwrap();
     becomes(200, "the rule that was renamed into place").await;
     // a file that is refused changes nothing, and shows
-    fs::write(&file, "\"volume:get_al\": \"!\"\n").unwrap();
+    fs::write(&file, "\"volume:get_all\": \"(role:admin\"\n").unwrap();
     let health = process.anonymous(Api::Admin).rooted_at("");
     let refused = || async { (health.get("/healthz").await.expect(200)["conditions"]["policy"]["status"] == "degraded").then_some(()) };
     wait::until("the refusal", refused).await;
