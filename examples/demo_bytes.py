@@ -89,7 +89,7 @@ class Bytes:
 [[backend]]
 name = "linux"
 driver = "linux"
-grants.http = ["127.0.0.1:{api}"]
+grants.http = ["{self.api}"]
 secrets.token = {{ file = "{token}" }}
 options.nodes = ["here={self.url}"]
 """)
