@@ -134,6 +134,13 @@ pub struct CapabilityReport {
 
 const MAX_POOLS: usize = 10_000;
 const MAX_POOL_NAME: usize = 128;
+/// Bytes of a pool's function: the longest that is read.
+const MAX_FUNCTION: usize = 4096;
+/// Free keys of one pool, or of the back end.
+const MAX_EXTRA: usize = 256;
+/// Bytes of one key or text, and texts in a list: all of it is kept, and looked at for every request.
+const MAX_TEXT: usize = 1024;
+const MAX_TEXTS: usize = 256;
 /// Typed fields; a driver may not smuggle another value in beside them.
 const RESERVED: [&str; 22] = [
     "pool_name",
@@ -174,7 +181,7 @@ impl CapabilityReport {
         pool.online_extend.unwrap_or(self.features.online_extend)
     }
 
-    /// Refuses what cannot be: no pools, repeated or unusable names, capacities that are no numbers.
+    /// Refuses what cannot be: no pools, repeated or unusable names, capacities that are no numbers, texts that are too long.
     ///
     /// # Errors
     /// [`ErrorKind::WrongAnswer`](super::ErrorKind::WrongAnswer) naming the pool and the field.
@@ -212,12 +219,51 @@ impl CapabilityReport {
                 return wrong(format!("pool {name:?}: reserved-percentage is above 100"));
             }
         }
+        self.check_sizes()?;
         let mut keys = self.extra.keys().chain(self.pools.iter().flat_map(|p| p.extra.keys()));
         if let Some(key) = keys.find(|k| RESERVED.contains(&k.replace('-', "_").as_str())) {
             return wrong(format!("{key:?} is a typed field and cannot stand in extra"));
         }
         Ok(())
     }
+
+    fn check_sizes(&self) -> DriverResult<()> {
+        let protocols = self.features.block_protocols.iter().map(|p| if let BlockProtocol::Other(name) = p { name.as_str() } else { "" });
+        let shares = self.features.share_protocols.iter().map(|p| if let ShareProtocol::Other(name) = p { name.as_str() } else { "" });
+        if protocols.chain(shares).any(|name| name.len() > MAX_TEXT) {
+            return Err(DriverError::wrong_answer(format!("a protocol's name has more than {MAX_TEXT} bytes")));
+        }
+        check_extra("the back end", &self.extra)?;
+        for pool in &self.pools {
+            let what = format!("pool {:?}", pool.name);
+            for (field, function) in [("filter-function", &pool.filter_function), ("goodness-function", &pool.goodness_function)] {
+                if function.as_ref().is_some_and(|f| f.len() > MAX_FUNCTION) {
+                    return Err(DriverError::wrong_answer(format!("{what}: {field} has more than {MAX_FUNCTION} bytes")));
+                }
+            }
+            check_extra(&what, &pool.extra)?;
+        }
+        Ok(())
+    }
+}
+
+fn check_extra(what: &str, extra: &BTreeMap<String, Value>) -> DriverResult<()> {
+    if extra.len() > MAX_EXTRA {
+        return Err(DriverError::wrong_answer(format!("{what}: {} free keys; {MAX_EXTRA} are allowed", extra.len())));
+    }
+    for (key, value) in extra {
+        let fits = match value {
+            Value::Boolean(_) | Value::Number(_) => true,
+            Value::Text(text) => text.len() <= MAX_TEXT,
+            Value::Texts(list) => list.len() <= MAX_TEXTS && list.iter().all(|text| text.len() <= MAX_TEXT),
+        };
+        if key.len() > MAX_TEXT || !fits {
+            return Err(DriverError::wrong_answer(format!(
+                "{what}: {key:.64?} is too long; keys and texts have at most {MAX_TEXT} bytes, lists {MAX_TEXTS} texts"
+            )));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -274,6 +320,32 @@ mod tests {
             let refused = report(bad.clone()).check().unwrap_err();
             assert_eq!(refused.kind, super::super::ErrorKind::WrongAnswer, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn the_limits_of_texts_and_functions_are_inclusive() {
+        let with = |change: fn(&mut Pool, usize), n| {
+            let mut one = pool("a");
+            change(&mut one, n);
+            report(vec![one]).check().map_err(|e| e.kind)
+        };
+        let changes: [(fn(&mut Pool, usize), usize); 6] = [
+            (|p, n| p.filter_function = Some("1".repeat(n)), 4096),
+            (|p, n| p.goodness_function = Some("1".repeat(n)), 4096),
+            (|p, n| drop(p.extra.insert("k".into(), Value::Text("x".repeat(n)))), 1024),
+            (|p, n| drop(p.extra.insert("k".into(), Value::Texts(vec!["x".repeat(n)]))), 1024),
+            (|p, n| drop(p.extra.insert("k".into(), Value::Texts(vec![String::new(); n]))), 256),
+            (|p, n| drop(p.extra.insert("k".repeat(n), Value::Boolean(true))), 1024),
+        ];
+        for (at, (change, most)) in changes.into_iter().enumerate() {
+            assert_eq!(with(change, most), Ok(()), "{at}");
+            assert_eq!(with(change, most + 1), Err(super::super::ErrorKind::WrongAnswer), "{at}");
+        }
+        let keys = |n: usize| {
+            let extra = (0..n).map(|k| (format!("k{k}"), Value::Boolean(true))).collect();
+            CapabilityReport { extra, ..report(vec![pool("a")]) }
+        };
+        assert!(keys(256).check().is_ok() && keys(257).check().is_err());
     }
 
     #[test]

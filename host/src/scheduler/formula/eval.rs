@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde_json::Value as Json;
 
 use super::{
-    FormulaError,
+    FormulaError, MOST_TEXT,
     parse::{Binary, Comparison, Expr, Function},
 };
 use crate::scheduler::spec_match;
@@ -112,6 +112,9 @@ fn call(function: Function, values: &[Value]) -> Evaluated {
 
 fn binary(op: Binary, left: &Value, right: &Value) -> Evaluated {
     if let (Binary::Add, Value::Text(a), Value::Text(b)) = (op, left, right) {
+        if a.len() + b.len() > MOST_TEXT {
+            return Err(FormulaError::new(format!("the formula makes a text of more than {MOST_TEXT} bytes")));
+        }
         return Ok(Value::Text(format!("{a}{b}")));
     }
     let sign = match op {

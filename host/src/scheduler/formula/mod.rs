@@ -7,8 +7,9 @@
 //! by anything but an operator sign reads as a function's name (`stats.a and 1` is an error; `(stats.a) and 1` is not).
 //! Where those services would drop operands (`a && b && c`, `a ? b : c ? d : e`), all are evaluated here, or it is an error.
 //!
-//! Pure and bounded: a formula has at most [`MOST_BYTES`] and is nested at most [`MOST_NESTED`] deep, evaluation is linear in
-//! it. What cannot be read or computed is an error with a reason; what that means is for the caller to say.
+//! Pure and bounded: a formula has at most [`MOST_BYTES`] and is nested at most [`MOST_NESTED`] deep, no text it makes is
+//! longer than [`MOST_TEXT`], evaluation is linear in it. What cannot be read or computed is an error with a reason; what that
+//! means is for the caller to say.
 
 mod eval;
 mod lex;
@@ -21,6 +22,8 @@ use parse::Expr;
 
 /// The longest formula.
 pub const MOST_BYTES: usize = 4096;
+/// The longest text that a formula makes.
+pub const MOST_TEXT: usize = 4096;
 /// How deep parentheses, signs and functions may nest.
 pub const MOST_NESTED: usize = 64;
 

@@ -150,3 +150,13 @@ fn truth_is_a_number_other_than_0_or_a_text_that_is_not_empty() {
         assert_eq!(value(formula).unwrap().is_true(), expected, "{formula}");
     }
 }
+
+#[test]
+fn a_text_that_grows_beyond_its_limit_is_an_error() {
+    let long = "x".repeat(1024);
+    let lookup = |_: &str, _: &str| Some(json!(long));
+    let sum = |n: usize| Formula::parse(&vec!["stats.t"; n].join(" + ")).unwrap().evaluate(&lookup);
+    assert_eq!(sum(4), Ok(text(&"x".repeat(4096))));
+    assert_eq!(sum(5).unwrap_err().to_string(), "the formula makes a text of more than 4096 bytes");
+    assert!(sum(400).is_err());
+}
