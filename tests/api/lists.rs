@@ -269,3 +269,26 @@ async fn the_limit_of_lists_is_read_at_each_request() {
     site.app.app().config.replace(config);
     assert_eq!(ids(&member.get("/volumes").await.expect(200)).len(), 2);
 }
+
+#[tokio::test]
+async fn a_list_with_too_many_filters_is_refused() {
+    let site = Site::start().await;
+    let operator = site.operator().await.at("3.71");
+    let many = |n: usize| vec!["status=error"; n].join("&");
+    let pairs = |n: usize| format!("{{{}}}", (0..n).map(|k| format!("'k{k}':'v'")).collect::<Vec<_>>().join(","));
+    for path in ["/volumes", "/volumes/detail", "/snapshots", "/attachments", "/messages"] {
+        operator.get(&format!("{path}?{}", many(64))).await.expect(200);
+        for n in [65, 1200] {
+            assert!(operator.get(&format!("{path}?{}", many(n))).await.fault(400).contains("at most 64 filters"), "{path} {n}");
+        }
+    }
+    for (path, key) in [("/volumes", "metadata"), ("/snapshots", "metadata"), ("/types", "extra_specs")] {
+        operator.get(&format!("{path}?{key}={}", quoted(&pairs(64)))).await.expect(200);
+        for n in [65, 1200] {
+            assert!(
+                operator.get(&format!("{path}?{key}={}", quoted(&pairs(n)))).await.fault(400).contains("at most 64 filters"),
+                "{path} {n}"
+            );
+        }
+    }
+}

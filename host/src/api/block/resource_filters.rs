@@ -14,6 +14,9 @@ const STRICT_SINCE: u16 = 31;
 /// From here on there is `key~=part`.
 const PART_SINCE: u16 = 34;
 
+/// Conditions of one list: databases bound how deep a query may be.
+const MOST: usize = 64;
+
 /// A filter that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted<'r> {
@@ -27,11 +30,26 @@ pub struct Wanted<'r> {
 /// The filters of a query that count. `since` says which exist only from a microversion on.
 ///
 /// # Errors
-/// 400 from 3.31 on, naming the filters that the caller may not use.
+/// 400 from 3.31 on, naming the filters that the caller may not use, and for too many.
 pub fn read<'r>(req: &'r ApiRequest, resource: &str, since: &[(&str, u16)]) -> Result<Vec<Wanted<'r>>> {
     let config = req.app.config.get();
     let asker = Asker { minor: req.ctx.microversion, admin: req.ctx.is_admin(), table: config.block.filters_of(resource), since };
-    asker.read(paging::filters(req))
+    let wanted = asker.read(paging::filters(req))?;
+    check_count(wanted.len())?;
+    Ok(wanted)
+}
+
+/// Refuses more conditions than one list can have; a filter may be several of them.
+///
+/// # Errors
+/// 400.
+pub fn check_count(conditions: usize) -> Result<()> {
+    if conditions > MOST {
+        return Err(Error::invalid(format!(
+            "A list has at most {MOST} filters, each pair of a dictionary counted; {conditions} are too many."
+        )));
+    }
+    Ok(())
 }
 
 /// What is refused, in upstream's words.
@@ -108,6 +126,12 @@ mod tests {
         assert!(read(34, false, &["name"], part).is_err());
         assert!(read(33, false, &["name~"], part).is_err());
         assert_eq!(read(34, true, &["name"], part).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_list_has_a_bounded_number_of_conditions() {
+        assert!(check_count(64).is_ok());
+        assert!(check_count(65).unwrap_err().message.contains("at most 64 filters"));
     }
 
     #[test]

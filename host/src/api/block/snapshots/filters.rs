@@ -19,6 +19,7 @@ pub fn read(req: &ApiRequest) -> Result<Vec<SnapshotFilter>> {
     for one in resource_filters::read(req, "snapshot", SINCE)? {
         condition(one, &mut found)?;
     }
+    resource_filters::check_count(found.len())?;
     Ok(found)
 }
 

@@ -39,7 +39,10 @@ fn read_filters(req: &ApiRequest, ask: &mut ListTypes) -> Result<()> {
         match (one.key, one.part) {
             ("is_public", false) if admin => ask.publicity = publicity(one.value)?,
             ("is_public", false) => {}
-            ("extra_specs", false) => ask.specs = dictionary(one.key, one.value)?.into_iter().collect(),
+            ("extra_specs", false) => {
+                ask.specs = dictionary(one.key, one.value)?.into_iter().collect();
+                resource_filters::check_count(ask.specs.len())?;
+            }
             ("name", false) => ask.name = Some(one.value.to_owned()),
             ("name", true) => ask.name_part = Some(one.value.to_owned()),
             // columns that types are not looked for by

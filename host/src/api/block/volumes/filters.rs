@@ -19,6 +19,7 @@ pub fn read(req: &ApiRequest) -> Result<Vec<VolumeFilter>> {
     for one in resource_filters::read(req, "volume", SINCE)? {
         condition(one, req.ctx.microversion, &mut found)?;
     }
+    resource_filters::check_count(found.len())?;
     Ok(found)
 }
 
