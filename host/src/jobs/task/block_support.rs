@@ -8,11 +8,7 @@ use crate::{
     error::Kind,
     jobs::{JobContext, JobFault},
     notify::message::{Action, Detail, NewMessage, Resource},
-    store::sql::{
-        metadata::MetadataOf,
-        qos_specs::{Consumer, QosSpecs},
-        types::TypeOf,
-    },
+    store::sql::{metadata::MetadataOf, qos_specs::QosSpecs, types::TypeOf},
     store::{StoreResult, Tx, sql::volumes::VolumeRow},
 };
 
@@ -35,7 +31,7 @@ pub async fn driver_volume(cx: &JobContext, volume: &VolumeRow) -> StoreResult<t
         provider_id: volume.provider_id.clone(),
         provider_data: volume.provider_data.clone(),
         specs,
-        qos: qos.filter(|q| q.consumer().is_some_and(Consumer::is_back_end)).map(|q| q.specs).unwrap_or_default(),
+        qos: qos.and_then(QosSpecs::at_the_back_end).unwrap_or_default(),
         metadata: metadata.into_iter().collect(),
     })
 }

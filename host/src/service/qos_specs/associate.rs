@@ -27,7 +27,7 @@ pub async fn give(app: &App, ctx: &RequestContext, id: &str, type_id: &str) -> R
     app.policy.check(ctx, UPDATE, &Target::own(ctx))?;
     load(app, id).await?;
     let to = volume_type::load(app, ctx, type_id).await?;
-    let mut tx = app.store.begin().await?;
+    let mut tx = super::hold(app, id).await?;
     if !tx.qos_associate(id, &to.row.id).await? {
         return Err(Error::invalid(format!("Type {type_id:.255} is already associated with another qos specs.")));
     }
@@ -41,7 +41,7 @@ pub async fn give(app: &App, ctx: &RequestContext, id: &str, type_id: &str) -> R
 pub async fn take(app: &App, ctx: &RequestContext, id: &str, type_id: Option<&str>) -> Result<()> {
     app.policy.check(ctx, UPDATE, &Target::own(ctx))?;
     load(app, id).await?;
-    let mut tx = app.store.begin().await?;
+    let mut tx = super::hold(app, id).await?;
     let taken = tx.qos_disassociate(id, type_id).await?;
     if let Some(type_id) = type_id.filter(|_| taken == 0) {
         return Err(refusal::type_not_found(type_id));

@@ -1,6 +1,6 @@
 //! Making, changing and deleting QoS specs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
@@ -55,9 +55,8 @@ pub async fn create(
 /// 400, 403, 404.
 pub async fn update(app: &App, ctx: &RequestContext, id: &str, consumer: Option<Consumer>, specs: &BTreeMap<String, String>) -> Result<()> {
     app.policy.check(ctx, "volume_extension:qos_specs_manage:update", &Target::own(ctx))?;
-    let now = load(app, id).await?;
-    check_count(now.specs.keys().chain(specs.keys()).collect::<std::collections::BTreeSet<_>>().len())?;
-    let mut tx = app.store.begin().await?;
+    let mut tx = super::hold(app, id).await?;
+    check_count(tx.qos_keys(id).await?.iter().chain(specs.keys()).collect::<BTreeSet<_>>().len())?;
     if !tx.qos_specs_update(id, consumer, specs, clock::now()).await? {
         return Err(not_found(id));
     }
@@ -68,8 +67,7 @@ pub async fn update(app: &App, ctx: &RequestContext, id: &str, consumer: Option<
 /// 400 for a key that is not there, 403, 404.
 pub async fn delete_keys(app: &App, ctx: &RequestContext, id: &str, keys: &[String]) -> Result<()> {
     app.policy.check(ctx, "volume_extension:qos_specs_manage:delete", &Target::own(ctx))?;
-    load(app, id).await?;
-    let mut tx = app.store.begin().await?;
+    let mut tx = super::hold(app, id).await?;
     for key in keys {
         if !tx.qos_pair_remove(id, key).await? {
             return Err(Error::not_found(format!("QoS spec {id:.255} has no spec with key {key:.255}.")));
@@ -85,7 +83,7 @@ pub async fn delete_keys(app: &App, ctx: &RequestContext, id: &str, keys: &[Stri
 pub async fn delete(app: &App, ctx: &RequestContext, id: &str, force: bool) -> Result<()> {
     app.policy.check(ctx, "volume_extension:qos_specs_manage:delete", &Target::own(ctx))?;
     let found = load(app, id).await?;
-    let mut tx = app.store.begin().await?;
+    let mut tx = super::hold(app, id).await?;
     if force {
         tx.qos_disassociate(id, None).await?;
     }

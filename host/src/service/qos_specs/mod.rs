@@ -8,7 +8,7 @@ pub mod list;
 use crate::{
     app::App,
     error::{Error, Result},
-    store::sql::qos_specs::QosSpecs,
+    store::{Tx, sql::qos_specs::QosSpecs},
 };
 
 /// Their tombstones'.
@@ -18,6 +18,12 @@ const MAX_PAIRS: usize = 64;
 
 async fn load(app: &App, id: &str) -> Result<QosSpecs> {
     app.store.qos_specs(id).await?.ok_or_else(|| not_found(id))
+}
+
+/// A transaction that holds them: who changes them, or who has them, does so one at a time.
+async fn hold(app: &App, id: &str) -> Result<Tx> {
+    let mut tx = app.store.begin().await?;
+    if tx.qos_specs_hold(id).await? { Ok(tx) } else { Err(not_found(id)) }
 }
 
 fn not_found(id: &str) -> Error {

@@ -51,6 +51,14 @@ impl QosSpecs {
     pub fn consumer(&self) -> Option<Consumer> {
         Consumer::parse(&self.row.consumer)
     }
+    /// The pairs that the back end keeps to.
+    pub fn at_the_back_end(self) -> Option<BTreeMap<String, String>> {
+        self.consumer().is_some_and(Consumer::is_back_end).then_some(self.specs)
+    }
+    /// The pairs that whoever attaches keeps to.
+    pub fn at_the_front_end(self) -> Option<BTreeMap<String, String>> {
+        self.consumer().is_some_and(Consumer::is_front_end).then_some(self.specs)
+    }
 }
 
 text_enum! {
@@ -159,6 +167,20 @@ impl Tx {
         let row = &q.row;
         on_tx!(self, c => sqlx::query(sql).bind(&row.id).bind(&row.name).bind(&row.consumer).bind(row.created_at).execute(c).await?.rows_affected());
         self.qos_pairs_put(&row.id, &q.specs).await
+    }
+
+    /// Holds the specs until the transaction ends: whoever changes them, their pairs or who has them holds them first. False:
+    /// no such specs.
+    pub async fn qos_specs_hold(&mut self, id: &str) -> StoreResult<bool> {
+        let sql = "UPDATE qos_specs SET consumer = consumer WHERE id = $1";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected()) == 1)
+    }
+
+    /// Keys of the pairs as this transaction sees them.
+    pub async fn qos_keys(&mut self, id: &str) -> StoreResult<Vec<String>> {
+        let sql = "SELECT key FROM qos_spec_pairs WHERE qos_id = $1";
+        let keys: Vec<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_all(c).await?);
+        Ok(keys.into_iter().map(|(key,)| key).collect())
     }
 
     /// Changes consumer (if given) and pairs. Holds the row; false: no such specs.
