@@ -1,7 +1,8 @@
 //! The first start: roles, the default domain, the projects `admin` and `service`, and one administrator with a random
 //! password that stands in a clouds.yaml only its owner may read. There is no default password.
 //!
-//! One transaction; the file is written before it commits, so a crash leaves either nothing or a file whose password works.
+//! One transaction; the new file is written before it commits, beside the old one, and takes its place afterwards: a password
+//! that did not come into force replaces none that works, and one that did stands in one of the two whatever happens.
 //! Two processes that start at once on one database: the second waits at the default domain's row and then finds it done.
 
 use std::{
@@ -76,8 +77,9 @@ pub async fn bootstrap(
         Err(StoreError::Duplicate { .. }) => return Ok(Bootstrapped::Before),
         other => other?,
     }
-    write_private(clouds_yaml, &clouds(identity_url, &config.region, &password))?;
+    let next = write_private(clouds_yaml, &clouds(identity_url, &config.region, &password))?;
     tx.commit().await?;
+    put(&next, clouds_yaml)?;
     Ok(Bootstrapped::Now { clouds_yaml: clouds_yaml.to_owned() })
 }
 
@@ -93,8 +95,9 @@ pub async fn reset_admin(store: &Store, config: &IdentityConfig, identity_url: &
     let patch = UserPatch { password_hash: Some(hash), enabled: Some(true), ..UserPatch::default() };
     tx.update_user(&admin.id, &patch).await?;
     tx.revoke_tokens_of_user(&admin.id).await?;
-    write_private(clouds_yaml, &clouds(identity_url, &config.region, &password))?;
+    let next = write_private(clouds_yaml, &clouds(identity_url, &config.region, &password))?;
     tx.commit().await?;
+    put(&next, clouds_yaml)?;
     Ok(())
 }
 
@@ -157,15 +160,20 @@ fn clouds(identity_url: &str, region: &str, password: &str) -> String {
     )
 }
 
-/// Replaces the file as a whole; nobody but its owner can read it at any moment.
-fn write_private(path: &Path, text: &str) -> Result<(), BootstrapError> {
-    let failed = |source| BootstrapError::File { path: path.to_owned(), source };
+/// Writes what is to take the file's place, and says where; nobody but its owner can read it at any moment.
+fn write_private(path: &Path, text: &str) -> Result<PathBuf, BootstrapError> {
     let next = path.with_extension("yaml.new");
+    let failed = |source| BootstrapError::File { path: next.clone(), source };
     match fs::remove_file(&next) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(failed(e)),
         _ => {}
     }
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&next).map_err(failed)?;
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
-    fs::rename(&next, path).map_err(failed)
+    Ok(next)
+}
+
+/// Replaces the file as a whole.
+fn put(next: &Path, path: &Path) -> Result<(), BootstrapError> {
+    fs::rename(next, path).map_err(|source| BootstrapError::File { path: path.to_owned(), source })
 }
