@@ -433,3 +433,64 @@ async fn readers_see_attachments_and_change_none() {
     assert_eq!(detach(&reader, &id).await.status, 403);
     assert_eq!((site.status(&volume).await.0, site.status(&other).await.0), ("reserved".into(), "available".into()));
 }
+
+#[tokio::test]
+async fn what_is_completed_while_its_connect_fails_stays_completed() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    let volume = site.volume().await;
+    let id = reserve(&member, &volume, None).await;
+    site.array.hold("connect");
+    site.array.fault("connect", Fault::Refuse(ErrorKind::Exhausted));
+    let put = tokio::spawn({
+        let (member, id) = (member.clone(), id.clone());
+        async move { connect(&member, &id, "c1").await }
+    });
+    site.until("the connect to begin", || async { site.array.count("connect") == 1 }).await;
+    complete(&member, &id).await.expect(204);
+    site.array.release("connect");
+    assert_eq!(put.await.unwrap().status, 500);
+    assert_eq!(member.at("3.27").get(&format!("/attachments/{id}")).await.expect(200)["attachment"]["status"], "attached");
+    assert_eq!(site.status(&volume).await.0, "in-use");
+}
+
+#[tokio::test]
+async fn connects_that_leave_exports_are_refused_when_there_are_too_many() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    let volume = site.volume().await;
+    let id = reserve(&member, &volume, None).await;
+    // connected and the answer lost; neither this nor what earlier ones left can be taken back
+    for earlier in 0..9 {
+        for _ in 0..3 {
+            site.array.fault("connect", Fault::LoseAnswer(ErrorKind::Internal));
+        }
+        // what is taken back before each of the runs, and the undo
+        for _ in 0..3 * earlier + 1 {
+            site.array.fault("disconnect", Fault::Refuse(ErrorKind::Internal));
+        }
+        assert_eq!(connect(&member, &id, &format!("c{earlier}")).await.status, 500);
+    }
+    let connects = site.array.count("connect");
+    assert!(connect(&member, &id, "c9").await.fault(409).contains("delete the attachment"));
+    assert_eq!((site.array.count("connect"), site.array.hosts_of(&volume).len()), (connects, 9));
+    detach(&member, &id).await.expect(200);
+    assert!(site.array.hosts_of(&volume).is_empty());
+}
+
+#[tokio::test]
+async fn an_attachment_on_a_host_by_another_initiator_keeps_no_export_of_this_one() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    let volume = site.multiattach_volume().await;
+    let one = attach(&member, &volume, "c1").await;
+    let two = reserve(&member, &volume, None).await;
+    let mut other = connector("c1");
+    other["initiator"] = json!("iqn.other");
+    let body = json!({ "attachment": { "connector": other } });
+    member.at("3.44").put(&format!("/attachments/{two}"), body).await.expect(200);
+    detach(&member, &one).await.expect(200);
+    assert_eq!(site.array.ends("disconnect"), [format!("c1 {}", connector("c1")["initiator"].as_str().unwrap())]);
+    detach(&member, &two).await.expect(200);
+    assert_eq!(site.array.ends("disconnect")[1..], ["c1 iqn.other".to_owned()]);
+}

@@ -452,3 +452,105 @@ async fn a_volume_that_is_nowhere_or_in_maintenance_is_not_attached() {
         assert!(attachments(&member, volume).await.is_empty());
     }
 }
+
+#[tokio::test]
+async fn what_is_said_attached_while_its_connect_fails_stays_attached() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    let volume = site.volume().await;
+    site.array.hold("connect");
+    site.array.fault("connect", Fault::Refuse(ErrorKind::Exhausted));
+    let connecting = tokio::spawn({
+        let (member, volume) = (member.clone(), volume.clone());
+        async move { initialize(&member, &volume, "c1").await }
+    });
+    site.until("the connect to begin", || async { site.array.count("connect") == 1 }).await;
+    attached_to_host(&member, &volume, "c1").await;
+    site.array.release("connect");
+    assert_eq!(connecting.await.unwrap().status, 500);
+    assert_eq!(attachments(&member, &volume).await, [("attached".to_owned(), Value::Null)]);
+    assert_eq!(site.status(&volume).await.0, "in-use");
+}
+
+#[tokio::test]
+async fn what_is_said_attached_while_its_terminate_fails_stays_attached() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    let volume = site.volume().await;
+    initialize(&member, &volume, "c1").await.expect(200);
+    site.array.hold("disconnect");
+    site.array.fault("disconnect", Fault::Refuse(ErrorKind::Auth));
+    let terminating = tokio::spawn({
+        let (member, volume) = (member.clone(), volume.clone());
+        async move { terminate(&member, &volume, "c1").await }
+    });
+    site.until("the disconnect to begin", || async { site.array.count("disconnect") == 1 }).await;
+    attached_to_host(&member, &volume, "c1").await;
+    site.array.release("disconnect");
+    assert_eq!(terminating.await.unwrap().status, 500);
+    assert_eq!(attachments(&member, &volume).await, [("attached".to_owned(), Value::Null)]);
+    assert_eq!((site.status(&volume).await.0, site.array.hosts_of(&volume)), ("in-use".into(), vec!["c1".to_owned()]));
+}
+
+#[tokio::test]
+async fn a_connect_that_failed_takes_nothing_from_the_terminate_that_has_it_by_then() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    let volume = site.volume().await;
+    for _ in 0..3 {
+        site.array.fault("connect", Fault::LoseAnswer(ErrorKind::Internal));
+    }
+    // the connect's own way back fails
+    site.array.fault("disconnect", Fault::Refuse(ErrorKind::Internal));
+    let connecting = tokio::spawn({
+        let (member, volume) = (member.clone(), volume.clone());
+        async move { initialize(&member, &volume, "c1").await }
+    });
+    // its last run
+    site.until("the connect to fail twice", || async { site.array.count("connect") == 2 }).await;
+    site.array.hold("connect");
+    site.until("the last connect to begin", || async { site.array.count("connect") == 3 }).await;
+    let terminating = tokio::spawn({
+        let (member, volume) = (member.clone(), volume.clone());
+        async move { terminate(&member, &volume, "c1").await }
+    });
+    let store = &site.app().store;
+    site.until("the terminate to have it", || async { store.attachments_of(&volume).await.unwrap()[0].work.as_deref() == Some("unplug") })
+        .await;
+    site.array.release("connect");
+    terminating.await.unwrap().expect(202);
+    assert!(site.array.hosts_of(&volume).is_empty(), "the terminate has ended the connection when it is answered");
+    assert_ne!(connecting.await.unwrap().status, 200);
+    site.until("the volume to be available", || async { site.status(&volume).await.0 == "available" }).await;
+    assert!(attachments(&member, &volume).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_forced_detach_takes_a_text_for_no_connector() {
+    let site = Site::start().await;
+    let (member, operator) = (site.member().await, site.operator().await);
+    let volume = site.volume().await;
+    let id = attach(&member, &volume, "c1").await;
+    act(&operator, &volume, "os-force_detach", json!({ "attachment_id": id, "connector": "c1" })).await.expect(202);
+    assert!(site.array.hosts_of(&volume).is_empty());
+}
+
+#[tokio::test]
+async fn an_attachment_of_a_server_goes_no_other_way_than_by_os_detach_while_the_server_is_connected() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    let volume = site.volume().await;
+    let server = uuid();
+    act(&member, &volume, "os-attach", json!({ "instance_uuid": server, "mountpoint": "/dev/vdb" })).await.expect(202);
+    // the server's next host, which it migrates to
+    let nova = nova(&site, &member).await;
+    initialize(&nova, &volume, "c2").await.expect(200);
+    let list = member.at("3.27").get(&format!("/attachments?volume_id={volume}")).await.expect(200);
+    let attached = list["attachments"].as_array().unwrap().iter().find(|a| a["status"] == "attached").unwrap()["id"].clone();
+    let attached = attached.as_str().unwrap();
+    let expected = format!("ConflictNovaUsingAttachment: Detach volume from instance {server} using the Compute API");
+    assert_eq!(act(&member, &volume, "os-detach", json!({ "attachment_id": attached })).await.fault(409), expected);
+    assert_eq!(detach(&member, attached).await.fault(409), expected);
+    assert_eq!(site.array.hosts_of(&volume), ["c2"]);
+    detach(&nova, attached).await.expect(200);
+}

@@ -66,6 +66,12 @@ pub fn volume_follows<'a>(attachments: impl IntoIterator<Item = &'a str>) -> (Vo
     }
 }
 
+/// What an attachment in `status` is without the connection it had: what the older actions say of it they say apart from its
+/// connection; any other is a reservation again.
+pub fn without_connection(status: &str, is_older: bool) -> &str {
+    if is_older { status } else { AttachmentStatus::Reserved.as_str() }
+}
+
 /// The mode of an attachment: what the caller asked for beats what the connector says; nothing said is read and write.
 /// None when the word is no mode.
 pub fn mode_of(asked: Option<&str>, connector: Option<&str>) -> Option<AttachMode> {
@@ -117,6 +123,12 @@ mod tests {
     fn a_detach_that_was_announced_counts_as_begun_and_only_of_what_is_attached() {
         assert_eq!(counts_as("attached", true), "detaching");
         assert_eq!((counts_as("attached", false), counts_as("attaching", true)), ("attached", "attaching"));
+    }
+
+    #[test]
+    fn without_its_connection_an_attachment_is_a_reservation_unless_the_older_actions_speak_of_it() {
+        assert_eq!((without_connection("attached", false), without_connection("attaching", false)), ("reserved", "reserved"));
+        assert_eq!((without_connection("attached", true), without_connection("attaching", true)), ("attached", "attaching"));
     }
 
     #[test]

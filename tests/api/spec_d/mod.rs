@@ -510,3 +510,58 @@ async fn d9_show_and_the_detailed_list_have_every_attachment_whichever_api_made_
     assert_eq!(of_server["attachments"].as_array().unwrap().len(), 1);
     assert_eq!(site.operator().await.get(&format!("/volumes/{volume}")).await.expect(200)["volume"]["attachments"][2]["host_name"], "c3");
 }
+
+/// Every way to give what a server uses to another initiator of its own host.
+const MOVES: [&str; 2] = ["update", "os-initialize_connection"];
+
+async fn move_to(client: &Client, way: &str, volume: &str, attachment: &str, connector: &Value) -> support::Answer {
+    match way {
+        "update" => {
+            let body = json!({ "attachment": { "connector": connector } });
+            client.at("3.44").put(&format!("/attachments/{attachment}"), body).await
+        }
+        _ => act(client, volume, way, json!({ "connector": connector })).await,
+    }
+}
+
+#[tokio::test]
+async fn d7_what_a_server_uses_is_not_connected_elsewhere_without_a_service_token_and_is_with_one() {
+    let site = Site::start().await;
+    let (member, operator) = (site.member().await, site.operator().await);
+    for way in MOVES {
+        let volume = site.volume().await;
+        let instance = uuid();
+        let id = reserve(&member, &volume, Some(&instance)).await;
+        connect(&member, &id, "c1").await.expect(200);
+        complete(&member, &id).await.expect(204);
+        let calls = (site.array.count("connect"), site.array.count("disconnect"));
+        let mut theirs = connector("c1");
+        theirs["initiator"] = json!("iqn.theirs");
+        let expected = format!("ConflictNovaUsingAttachment: Detach volume from instance {instance} using the Compute API");
+        let pretender = member.with_header("x-service-token", site.block(Persona::SecondMember).await.token());
+        for asker in [&member, &operator, &pretender] {
+            assert_eq!(move_to(asker, way, &volume, &id, &theirs).await.fault(409), expected, "{way}");
+        }
+        assert_eq!((site.array.count("connect"), site.array.count("disconnect")), calls, "{way}: nothing was asked of the array");
+        // where it is connected it may be connected again
+        move_to(&member, way, &volume, &id, &connector("c1")).await.expect(200);
+        assert_eq!(site.array.count("disconnect"), calls.1, "{way}");
+        move_to(&nova(&site, &member).await, way, &volume, &id, &theirs).await.expect(200);
+        assert_eq!(site.array.ends("connect").last().unwrap(), "c1 iqn.theirs", "{way}");
+        assert_eq!(site.array.hosts_of(&volume), ["c1"], "{way}");
+    }
+}
+
+#[tokio::test]
+async fn d7_what_no_server_uses_is_connected_elsewhere_by_its_owner() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    for way in MOVES {
+        let volume = site.volume().await;
+        let id = attach(&member, &volume, "c1").await;
+        let mut other = connector("c1");
+        other["initiator"] = json!("iqn.other");
+        move_to(&member, way, &volume, &id, &other).await.expect(200);
+        assert_eq!(site.array.ends("connect").last().unwrap(), "c1 iqn.other", "{way}");
+    }
+}

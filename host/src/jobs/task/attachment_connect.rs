@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     clock,
-    domain::attachment::{AttachMode, AttachmentStatus, OlderAction},
+    domain::attachment::{AttachMode, OlderAction, without_connection},
     driver::{
         Backend, Call, DriverError, DriverResult, ErrorKind,
         types::{self, AccessMode, Connection, Connector, DisconnectTarget},
@@ -25,14 +25,17 @@ use crate::{
     jobs::{JobContext, JobFault, NewJob, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
     service::{
-        attachment::{connector::parse, delete::forget},
+        attachment::{
+            connector::{parse, parse_text, same_end, shares_end},
+            delete::forget,
+        },
         volume::{destroy::event_now, follow},
     },
     store::{
         Tx,
         sql::{
             attachments::{AttachmentRow, CONNECT, Connected},
-            qos_specs::Consumer,
+            qos_specs::QosSpecs,
             volumes::VolumeRow,
         },
     },
@@ -56,6 +59,9 @@ pub struct Ask {
     /// The last run that ended with what stands here.
     #[serde(default)]
     pub ended: i64,
+    /// It had a connection when this connect was asked for: without one it is then no longer what it was.
+    #[serde(default)]
+    pub was_connected: bool,
 }
 
 impl Task for AttachmentConnect {
@@ -106,10 +112,14 @@ impl Task for AttachmentConnect {
 /// The attachment and its volume, while this job owns it.
 async fn mine(cx: &JobContext) -> Result<Option<(AttachmentRow, VolumeRow)>, TaskError> {
     let Some(attachment) = cx.app.store.attachment(&cx.job.resource_id).await? else { return Ok(None) };
-    if attachment.work.as_deref() != Some(CONNECT) || attachment.job_id.as_deref() != Some(cx.job.id.as_str()) {
+    if !is_ours(cx, &attachment) {
         return Ok(None);
     }
     Ok(cx.app.store.volume(&attachment.volume_id).await?.map(|volume| (attachment, volume)))
+}
+
+fn is_ours(cx: &JobContext, attachment: &AttachmentRow) -> bool {
+    attachment.work.as_deref() == Some(CONNECT) && attachment.job_id.as_deref() == Some(cx.job.id.as_str())
 }
 
 async fn gone(cx: &JobContext) -> Result<Outcome, TaskError> {
@@ -135,8 +145,8 @@ async fn connect(
         return Ok(Err(e));
     }
     if let Some(earlier) = connected_to(attachment).filter(|earlier| !same_end(earlier, connector)) {
-        // while others of the host live on the connection, it is theirs: connections of one host are one
-        if last_on_host(cx, attachment, &earlier.host).await?
+        // while others of the host live on the connection, it is theirs
+        if last_on_end(cx, attachment, &earlier).await?
             && let Err(e) = end(cx, &backend, &told, earlier).await
         {
             return Ok(Err(e));
@@ -170,7 +180,7 @@ async fn take_back_leftovers(
         let end = parse(&map);
         // the same end is about to be connected, or is connected and goes when that does
         let in_use = same_end(&end, connector) || current.as_ref().is_some_and(|c| same_end(&end, c));
-        if in_use || !last_on_host(cx, attachment, &end.host).await? {
+        if in_use || !last_on_end(cx, attachment, &end).await? {
             continue;
         }
         match self::end(cx, backend, told, end).await {
@@ -219,19 +229,7 @@ pub(super) async fn align(cx: &JobContext, volume: VolumeRow) -> Result<VolumeRo
 
 /// The connector it is connected to so far.
 fn connected_to(attachment: &AttachmentRow) -> Option<Connector> {
-    attachment.connector.as_deref().and_then(|text| serde_json::from_str(text).ok()).map(|map| parse(&map))
-}
-
-/// Whether what is exported to the one is exported to the other: the same host by the same names.
-pub(super) fn same_end(a: &Connector, b: &Connector) -> bool {
-    let names = |c: &Connector| {
-        let mut wwpns: Vec<String> = c.wwpns.iter().map(|w| w.to_ascii_lowercase()).collect();
-        wwpns.sort_unstable();
-        (c.host.clone(), c.initiator.clone(), c.nqn.clone(), c.nvme_host_id.clone(), wwpns)
-    };
-    let nameless = |c: &Connector| c.initiator.is_none() && c.nqn.is_none() && c.wwpns.is_empty();
-    // protocols without initiators export to an address
-    names(a) == names(b) && (!nameless(a) || a.ip == b.ip)
+    attachment.connector.as_deref().and_then(parse_text)
 }
 
 /// The earlier connection has ended: from here on there is none to go back to.
@@ -243,10 +241,11 @@ async fn unplugged(cx: &JobContext, attachment: &mut AttachmentRow) -> Result<()
     Ok(())
 }
 
-/// Whether no other attachment of the volume is connected on this host.
-pub(super) async fn last_on_host(cx: &JobContext, attachment: &AttachmentRow, host: &str) -> Result<bool, TaskError> {
+/// Whether no other attachment of the volume lives on this end's connection. Connections of one host by one name are one.
+pub(super) async fn last_on_end(cx: &JobContext, attachment: &AttachmentRow, end: &Connector) -> Result<bool, TaskError> {
     let others = cx.app.store.attachments_of(&attachment.volume_id).await?;
-    Ok(!others.iter().any(|o| o.id != attachment.id && o.connection_info.is_some() && o.connector_host.as_deref() == Some(host)))
+    let lives = |o: &AttachmentRow| o.connection_info.is_some() && connected_to(o).is_some_and(|c| shares_end(&c, end));
+    Ok(!others.iter().any(|o| o.id != attachment.id && lives(o)))
 }
 
 /// Ends the connection of one connector. What is gone is gone.
@@ -279,8 +278,7 @@ async fn connected(
     ask: &Ask,
     connection: &Connection,
 ) -> Result<Outcome, TaskError> {
-    let qos = support::qos_of_type(cx, &volume.volume_type_id).await?.filter(|q| q.consumer().is_some_and(Consumer::is_front_end));
-    let qos = qos.map(|q| q.specs);
+    let qos = support::qos_of_type(cx, &volume.volume_type_id).await?.and_then(QosSpecs::at_the_front_end);
     let done = Connected {
         connector: json!(ask.connector).to_string(),
         connector_host: connector.host.clone(),
@@ -312,9 +310,11 @@ async fn failed(
     may_call: bool,
 ) -> Result<Outcome, TaskError> {
     let host = volume.backend().unwrap_or_default();
-    let connected_before = attachment.connection_info.is_some() && attachment.connector_host.as_deref() == Some(connector.host.as_str());
+    // what it lives on is not taken back
+    let connected_before =
+        attachment.connection_info.is_some() && connected_to(attachment).is_some_and(|before| shares_end(&before, connector));
     let uncertain = ask.uncertain || e.may_have_happened();
-    let mut leftover = uncertain && !connected_before && last_on_host(cx, attachment, &connector.host).await?;
+    let mut leftover = uncertain && !connected_before && last_on_end(cx, attachment, connector).await?;
     if leftover
         && may_call
         && let Ok(backend) = cx.app.drivers.backend(host)
@@ -327,15 +327,19 @@ async fn failed(
             }
         }
     }
-    // a connection that has ended on the way to the new one does not come back
-    let connected = [AttachmentStatus::Attached.as_str(), AttachmentStatus::Attaching.as_str()].contains(&attachment.status.as_str());
-    let unplugged = connected && attachment.connection_info.is_none() && attachment.older.is_none();
-    let status = if unplugged { AttachmentStatus::Reserved.as_str() } else { &attachment.status };
     let mut tx = cx.app.store.begin().await?;
     tx.volume_locked(&volume.id).await?;
+    // what was said of it meanwhile (os-attach, os-complete) holds, and what somebody else's job has is that job's
+    let Some(attachment) = tx.attachment(&attachment.id).await?.filter(|a| is_ours(cx, a)) else {
+        tx.rollback().await?;
+        return gone(cx).await;
+    };
     if attachment.is_older(OlderAction::Connect) && attachment.connection_info.is_none() {
-        without_purpose(&mut tx, cx, attachment, volume, leftover || attachment.leftovers.is_some()).await?;
+        without_purpose(&mut tx, cx, &attachment, volume, leftover || attachment.leftovers.is_some()).await?;
     } else {
+        // a connection that has ended on the way to the new one does not come back
+        let unplugged = ask.was_connected && attachment.connection_info.is_none();
+        let status = if unplugged { without_connection(&attachment.status, attachment.older.is_some()) } else { &attachment.status };
         tx.attachment_released(&attachment.id, &cx.job.id, status, leftover, clock::now()).await?;
     }
     tx.volume_follow_attachments(&volume.id, clock::now()).await?;
@@ -354,7 +358,7 @@ async fn failed(
 }
 
 /// What was made for this connection alone goes at once, or, where the back end may still export the volume, when a job has
-/// taken that back.
+/// taken that back. The attachment is this job's, and the caller holds its volume.
 async fn without_purpose(
     tx: &mut Tx,
     cx: &JobContext,
@@ -385,30 +389,4 @@ async fn without_purpose(
 
 fn access_mode(word: &str) -> AccessMode {
     if word == AttachMode::ReadOnly.as_str() { AccessMode::ReadOnly } else { AccessMode::ReadWrite }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn connector(change: impl FnOnce(&mut Connector)) -> Connector {
-        let mut c = Connector { host: "h".into(), initiator: Some("iqn.a".into()), ip: Some("192.0.2.1".into()), ..Connector::default() };
-        change(&mut c);
-        c
-    }
-
-    #[test]
-    fn another_name_of_the_initiator_is_another_end_and_another_address_is_not() {
-        let a = connector(|_| {});
-        assert!(same_end(&a, &connector(|c| c.ip = Some("192.0.2.2".into()))));
-        assert!(same_end(&a, &connector(|c| c.mountpoint = Some("/dev/vdc".into()))));
-        assert!(!same_end(&a, &connector(|c| c.host = "i".into())));
-        assert!(!same_end(&a, &connector(|c| c.initiator = Some("iqn.b".into()))));
-        assert!(!same_end(&a, &connector(|c| c.nqn = Some("nqn.b".into()))));
-        let fc = |wwpns: &[&str]| connector(|c| c.wwpns = wwpns.iter().map(|w| (*w).to_owned()).collect());
-        assert!(same_end(&fc(&["AA", "bb"]), &fc(&["bb", "aa"])));
-        assert!(!same_end(&fc(&["aa", "bb"]), &fc(&["aa"])));
-        let address = |ip: &str| connector(|c| (c.initiator, c.ip) = (None, Some(ip.into())));
-        assert!(!same_end(&address("192.0.2.1"), &address("192.0.2.2")));
-    }
 }

@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
-    attachment_connect::{align, end, end_all, last_on_host, leftovers, same_end},
+    attachment_connect::{align, end, end_all, last_on_end, leftovers},
     block_support as support, connect_turn, patience,
 };
 use crate::{
     clock,
-    domain::attachment::{AttachmentStatus, OlderAction},
+    domain::attachment::{AttachmentStatus, OlderAction, without_connection},
     driver::{DriverError, DriverResult, ErrorKind, types::Connector},
     jobs::{JobContext, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
     service::attachment::{
-        connector::parse,
+        connector::{parse, same_end},
         delete::{forget, remove},
     },
     store::sql::{
@@ -88,10 +88,14 @@ impl Task for AttachmentDisconnect {
 /// The attachment and its volume, while this job owns it.
 async fn mine(cx: &JobContext) -> Result<Option<(AttachmentRow, VolumeRow)>, TaskError> {
     let Some(attachment) = cx.app.store.attachment(&cx.job.resource_id).await? else { return Ok(None) };
-    if !matches!(attachment.work.as_deref(), Some(DISCONNECT | UNPLUG)) || attachment.job_id.as_deref() != Some(cx.job.id.as_str()) {
+    if !is_ours(cx, &attachment) {
         return Ok(None);
     }
     Ok(cx.app.store.volume(&attachment.volume_id).await?.map(|volume| (attachment, volume)))
+}
+
+fn is_ours(cx: &JobContext, attachment: &AttachmentRow) -> bool {
+    matches!(attachment.work.as_deref(), Some(DISCONNECT | UNPLUG)) && attachment.job_id.as_deref() == Some(cx.job.id.as_str())
 }
 
 async fn settled(cx: &JobContext) -> Result<Outcome, TaskError> {
@@ -123,7 +127,7 @@ async fn disconnected(cx: &JobContext, attachment: &AttachmentRow, volume: &Volu
             forget(&mut tx, attachment, Some(&cx.job.id), &cx.job.request_id).await?;
         }
         Some(now) if now.work.as_deref() == Some(UNPLUG) => {
-            tx.attachment_let_go(&now.id, &cx.job.id, without_connection(&now), clock::now()).await?;
+            tx.attachment_let_go(&now.id, &cx.job.id, without_connection(&now.status, now.older.is_some()), clock::now()).await?;
             tx.volume_follow_attachments(&volume.id, clock::now()).await?;
         }
         _ => {
@@ -132,14 +136,6 @@ async fn disconnected(cx: &JobContext, attachment: &AttachmentRow, volume: &Volu
     }
     cx.settle(tx, Ok(json!(null))).await?;
     Ok(Outcome::Settled)
-}
-
-/// What an attachment is without its connection: the older actions say attach and detach apart from it.
-fn without_connection(attachment: &AttachmentRow) -> AttachmentStatus {
-    match (attachment.older.is_some(), AttachmentStatus::parse(&attachment.status)) {
-        (true, Some(status)) => status,
-        _ => AttachmentStatus::Reserved,
-    }
 }
 
 async fn disconnect(
@@ -161,7 +157,7 @@ async fn disconnect(
         });
     }
     for connector in connectors {
-        if !last_on_host(cx, attachment, &connector.host).await? {
+        if !last_on_end(cx, attachment, connector).await? {
             continue; // another attachment of the volume lives on this connection
         }
         let backend = match backend() {
@@ -176,15 +172,23 @@ async fn disconnect(
 }
 
 async fn failed(cx: &JobContext, attachment: &AttachmentRow, volume: &VolumeRow, ask: &Ask, e: &DriverError) -> Result<Outcome, TaskError> {
-    // its delete found it on the way from one connection to another: it has neither
-    let between = ask.status == AttachmentStatus::Attaching.as_str() && attachment.connection_info.is_none() && attachment.older.is_none();
-    let status = if between { AttachmentStatus::Reserved.as_str() } else { &ask.status };
+    let unplug = attachment.work.as_deref() == Some(UNPLUG);
     let mut tx = cx.app.store.begin().await?;
     tx.volume_locked(&volume.id).await?;
-    tx.attachment_released(&attachment.id, &cx.job.id, status, true, clock::now()).await?;
+    let Some(now) = tx.attachment(&attachment.id).await?.filter(|a| is_ours(cx, a)) else {
+        tx.rollback().await?;
+        return settled(cx).await;
+    };
+    let status = match AttachmentStatus::parse(&ask.status) {
+        // its status is no part of what an unplug changes: what was said of it meanwhile (os-attach, os-complete) holds
+        _ if unplug => now.status.as_str(),
+        // its delete found it on the way from one connection to another: it has neither
+        Some(AttachmentStatus::Attaching) if now.connection_info.is_none() => without_connection(&ask.status, now.older.is_some()),
+        _ => ask.status.as_str(),
+    };
+    tx.attachment_released(&now.id, &cx.job.id, status, true, clock::now()).await?;
     tx.volume_follow_attachments(&volume.id, clock::now()).await?;
     support::tell(&mut tx, cx, volume, Action::UpdateAttachment, Detail::DetachingFailed, e.user_text()).await?;
-    let unplug = attachment.work.as_deref() == Some(UNPLUG);
     let what = if unplug { "Unable to terminate volume connection from backend." } else { "Unable to delete the attachment." };
     cx.settle(tx, Err(support::fault(what, e))).await?;
     Ok(Outcome::Settled)

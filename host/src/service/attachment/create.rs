@@ -47,8 +47,7 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateAttachment)
     let found = volume::load_row(app, ctx, &ask.volume_id).await?;
     app.policy.check(ctx, "volume:attachment_create", &Target::project(&found.project_id))?;
     // decide and commit: what is decided holds until the transaction ends
-    let mut tx = app.store.begin().await?;
-    let Some(row) = tx.volume_locked(&found.id).await? else { return Err(refusal::volume_not_found(&found.id)) };
+    let (mut tx, row) = volume::hold::hold_found(app, &found).await?;
     let attachments = tx.attachments_of(&row.id).await?;
     decide(app, ctx, &row, &attachments)?;
     let from = starts_from(&row, &attachments, ask.instance_id.as_deref());

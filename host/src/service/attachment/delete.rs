@@ -32,7 +32,7 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<Ve
     let mut tx = app.store.begin().await?;
     let volume = tx.volume_locked(&found.volume_id).await?;
     let (Some(volume), Some(attachment)) = (volume, tx.attachment(id).await?) else { return Err(refusal::attachment_not_found(id)) };
-    super::may_go(ctx, &attachment)?;
+    super::may_be_taken(ctx, &attachment, &tx.attachments_of(&volume.id).await?)?;
     if let (Some(DISCONNECT), Some(job)) = (attachment.work.as_deref(), attachment.job_id.as_deref()) {
         tx.rollback().await?;
         super::wait(app, ctx, job).await?;

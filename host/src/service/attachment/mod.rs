@@ -17,9 +17,9 @@ use crate::{
     app::App,
     clock,
     context::RequestContext,
-    domain::attachment::{AttachmentStatus, held_by_compute},
+    domain::attachment::{AttachmentStatus, OlderAction, held_by_compute},
     error::{Error, Kind, Result},
-    jobs::NewJob,
+    jobs::{NewJob, task::ConnectAsk},
     policy::Target,
     service::{refusal, volume::destroy::event_now},
     store::{
@@ -27,6 +27,9 @@ use crate::{
         sql::{attachments::AttachmentRow, volumes::VolumeRow},
     },
 };
+
+/// Connectors to which failed connects of one attachment may have left an export.
+const MOST_LEFTOVERS: usize = 8;
 
 /// The attachment, if the caller may know of it: another project's is not found.
 pub async fn load(app: &App, ctx: &RequestContext, id: &str) -> Result<AttachmentRow> {
@@ -56,6 +59,14 @@ fn may_go(ctx: &RequestContext, attachment: &AttachmentRow) -> Result<()> {
     }
 }
 
+/// As [`may_go`], of what is taken away as a whole: what an older `os-initialize_connection` gave a server counts with the
+/// server's attachment.
+fn may_be_taken(ctx: &RequestContext, attachment: &AttachmentRow, all: &[AttachmentRow]) -> Result<()> {
+    let its = |a: &&AttachmentRow| a.is_older(OlderAction::Connect) && a.instance_id.is_some() && a.instance_id == attachment.instance_id;
+    may_go(ctx, attachment)?;
+    if attachment.older.is_some() { all.iter().filter(its).try_for_each(|a| may_go(ctx, a)) } else { Ok(()) }
+}
+
 fn used_by_compute(message: String) -> Error {
     Error::conflict(message).with_class("ConflictNovaUsingAttachment")
 }
@@ -83,13 +94,15 @@ async fn begin_connect(
     tx: &mut Tx,
     volume: &VolumeRow,
     attachment_id: &str,
-    ask: &crate::jobs::task::ConnectAsk,
+    ask: &ConnectAsk,
 ) -> Result<String> {
+    let Some(before) = tx.attachment(attachment_id).await? else { return Err(refusal::attachment_not_found(attachment_id)) };
+    may_move(ctx, &before, &ask.connector)?;
+    let leftovers = leftovers(&before, &ask.connector)?;
     let connector = serde_json::Value::Object(ask.connector.clone()).to_string();
+    let ask = ConnectAsk { was_connected: before.connection_info.is_some(), ..ask.clone() };
     let job_id = tx.enqueue(&app.jobs, job(app, ctx, volume, attachment_id, "attachment.connect", serde_json::json!(ask))).await?;
     let from = [AttachmentStatus::Reserved, AttachmentStatus::Attaching, AttachmentStatus::Attached, AttachmentStatus::ErrorAttaching];
-    let before = tx.attachment(attachment_id).await?;
-    let leftovers = before.as_ref().and_then(|attachment| leftovers(attachment, &ask.connector));
     if !tx.attachment_begin_connect(attachment_id, &from, &job_id, &connector, leftovers.as_deref(), clock::now()).await? {
         return Err(Error::conflict("The attachment is being changed by another request."));
     }
@@ -97,18 +110,44 @@ async fn begin_connect(
     Ok(job_id)
 }
 
+/// To connect elsewhere ends the connection there is, so it takes it from the server that uses it, as [`may_go`] has it. The
+/// end it is connected to may be connected again by anybody who may connect it.
+///
+/// # Errors
+/// 409.
+fn may_move(ctx: &RequestContext, attachment: &AttachmentRow, asked: &Map<String, Value>) -> Result<()> {
+    let asked = connector::parse(asked);
+    match attachment.connector.as_deref().and_then(connector::parse_text) {
+        Some(now) if connector::same_end(&now, &asked) => Ok(()),
+        _ => may_go(ctx, attachment),
+    }
+}
+
 /// The connectors to which failed connects may have left an export, once `asked` is asked for: it takes the place of the last.
-fn leftovers(attachment: &AttachmentRow, asked: &Map<String, Value>) -> Option<String> {
-    let parsed = |text: &str| serde_json::from_str::<Value>(text).ok();
-    let mut left = match attachment.leftovers.as_deref().and_then(parsed) {
-        Some(Value::Array(left)) => left,
-        _ => Vec::new(),
-    };
-    left.extend(attachment.work_connector.as_deref().filter(|_| attachment.work.is_none()).and_then(parsed));
-    let asked = Value::Object(asked.clone());
-    left.retain(|l| *l != asked);
-    left.dedup();
-    (!left.is_empty()).then(|| Value::Array(left).to_string())
+///
+/// # Errors
+/// 409 when there are more than [`MOST_LEFTOVERS`]: what a back end does not take back is not to grow.
+fn leftovers(attachment: &AttachmentRow, asked: &Map<String, Value>) -> Result<Option<String>> {
+    let earlier = attachment.leftovers.as_deref().and_then(|text| serde_json::from_str::<Vec<Map<String, Value>>>(text).ok());
+    let last = attachment.work_connector.as_deref().filter(|_| attachment.work.is_none());
+    let last = last.and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
+    let mut ends = vec![connector::parse(asked)];
+    let mut left = Vec::new();
+    for map in earlier.unwrap_or_default().into_iter().chain(last) {
+        let end = connector::parse(&map);
+        if !ends.iter().any(|e| connector::same_end(e, &end)) {
+            ends.push(end);
+            left.push(map);
+        }
+    }
+    if left.len() > MOST_LEFTOVERS {
+        return Err(Error::conflict(format!(
+            "The storage back end may still export the volume to {} other connectors that it was to be connected to: delete the attachment {}.",
+            left.len(),
+            attachment.id
+        )));
+    }
+    Ok((!left.is_empty()).then(|| serde_json::json!(left).to_string()))
 }
 
 /// The job's answer, or 504 when the caller will not wait any longer. The job goes on either way.

@@ -6,6 +6,7 @@ pub mod delete;
 pub mod destroy;
 pub mod extend;
 pub mod follow;
+pub mod hold;
 pub mod list;
 pub mod readonly;
 pub mod reset;

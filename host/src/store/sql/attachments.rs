@@ -268,10 +268,10 @@ impl Tx {
     }
 
     /// Its connection has ended; it is in `status`.
-    pub async fn attachment_let_go(&mut self, id: &str, job_id: &str, status: AttachmentStatus, now: Micros) -> StoreResult<bool> {
+    pub async fn attachment_let_go(&mut self, id: &str, job_id: &str, status: &str, now: Micros) -> StoreResult<bool> {
         let sql = "UPDATE attachments SET status = $3, connector = NULL, connector_host = NULL, connection_info = NULL, work = NULL, job_id = NULL, \
                    work_connector = NULL, leftovers = NULL, updated_at = $4 WHERE id = $1 AND work = 'unplug' AND job_id = $2";
-        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(status.as_str()).bind(now).execute(c).await?.rows_affected()) == 1)
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(job_id).bind(status).bind(now).execute(c).await?.rows_affected()) == 1)
     }
 
     /// What is still left of failed connects, while `job_id` goes on; none for nothing.

@@ -17,10 +17,11 @@ pub async fn force_detach(req: ApiRequest) -> Result<Reply> {
     members.deny_unknown(&["attachment_id", "connector"])?;
     let attachment_id = members.text("attachment_id")?.filter(|id| !id.is_empty());
     let connector = match members.get("connector") {
-        None | Some(Value::Null) => None,
+        // clients send a text where they have no connector
+        None | Some(Value::Null | Value::String(_)) => None,
         Some(Value::Object(map)) if map.is_empty() => None,
         Some(Value::Object(map)) => Some(map.clone()),
-        Some(_) => return Err(members.refuse("connector", "is not of type 'object', 'null'")),
+        Some(_) => return Err(members.refuse("connector", "is not of type 'object', 'null', 'string'")),
     };
     force_detach::force_detach(&req.app, &req.ctx, req.param("volume_id"), attachment_id, connector).await?;
     Ok(Reply::empty(StatusCode::ACCEPTED))

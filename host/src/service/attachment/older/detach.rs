@@ -1,6 +1,6 @@
 //! `os-detach`: the attachment goes, and its connection if that still stands. What is gone already is detached.
 
-use super::{hold, may_be_taken, named, not_in_maintenance, which_one};
+use super::{hold, named, not_in_maintenance, which_one};
 use crate::{
     app::App,
     clock,
@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Result},
     jobs::task::DisconnectAsk,
     service::{
-        attachment::{delete::take_away, wait},
+        attachment::{delete::take_away, may_be_taken, wait},
         refusal,
     },
     store::{

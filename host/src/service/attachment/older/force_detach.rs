@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{detach::several, hold, may_be_taken, named, which_one};
+use super::{detach::several, hold, named, which_one};
 use crate::{
     app::App,
     clock,
@@ -11,7 +11,7 @@ use crate::{
     error::{Error, Result},
     jobs::task::DisconnectAsk,
     service::{
-        attachment::{connector, delete::take_away, wait},
+        attachment::{connector, delete::take_away, may_be_taken, wait},
         refusal,
     },
     store::sql::attachments::{AttachmentRow, DISCONNECT},

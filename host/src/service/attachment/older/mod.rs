@@ -17,7 +17,7 @@ pub mod unreserve;
 
 use uuid::Uuid;
 
-use super::{create::suits, may_go, used_by_compute};
+use super::{create::suits, used_by_compute};
 use crate::{
     app::App,
     clock,
@@ -27,7 +27,7 @@ use crate::{
         volume::{MULTIATTACH_FROM, OLDER_ATTACH_FROM, VolumeStatus, either},
     },
     error::{Error, Result},
-    service::{refusal, volume},
+    service::{refusal, volume::hold::hold},
     store::{
         Tx,
         sql::{
@@ -36,14 +36,6 @@ use crate::{
         },
     },
 };
-
-/// A transaction that holds the volume, for whoever may do `action` with it.
-async fn hold(app: &App, ctx: &RequestContext, id: &str, action: &str) -> Result<(Tx, VolumeRow)> {
-    volume::load_row_for(app, ctx, id, action).await?;
-    let mut tx = app.store.begin().await?;
-    let volume = tx.volume_locked(id).await?.ok_or_else(|| refusal::volume_not_found(id))?;
-    Ok((tx, volume))
-}
 
 /// Nothing attaches to or detaches from a volume in maintenance.
 fn not_in_maintenance(volume: &VolumeRow) -> Result<()> {
@@ -105,13 +97,6 @@ fn awaits_attach(a: &AttachmentRow) -> bool {
 fn named(attachments: &[AttachmentRow]) -> Vec<&AttachmentRow> {
     let proper: Vec<_> = attachments.iter().filter(|a| a.older.is_none() || a.is_older(OlderAction::Attach)).collect();
     if proper.is_empty() { attachments.iter().collect() } else { proper }
-}
-
-/// CVE-2023-2088, as [`may_go`]; what an older `os-initialize_connection` gave a server counts with the server's attachment.
-fn may_be_taken(ctx: &RequestContext, attachment: &AttachmentRow, all: &[AttachmentRow]) -> Result<()> {
-    let its = |a: &&AttachmentRow| a.is_older(OlderAction::Connect) && a.instance_id.is_some() && a.instance_id == attachment.instance_id;
-    may_go(ctx, attachment)?;
-    if attachment.older.is_some() { all.iter().filter(its).try_for_each(|a| may_go(ctx, a)) } else { Ok(()) }
 }
 
 /// Several attachments and none was named: nobody but the compute service could mean the right one.

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{hold, may_be_taken, named, which_one};
+use super::{hold, named, which_one};
 use crate::{
     app::App,
     clock,
@@ -13,7 +13,7 @@ use crate::{
     driver::types::Connector,
     error::{Error, Result},
     jobs::task::DisconnectAsk,
-    service::attachment::{connector, job, may_go, wait},
+    service::attachment::{connector, job, may_be_taken, may_go, wait},
     store::sql::attachments::{AttachmentRow, DISCONNECT, UNPLUG},
 };
 
