@@ -10,16 +10,20 @@ use stowage::{
     clock,
     domain::volume::ATTACH_FROM,
     driver::capability::SharedTargets,
-    service::volume::follow,
+    service::{transfer, volume::follow},
     store::{
         Tx,
         sql::{attachments::NewAttachment, quota_count::is_counted, volumes::NewVolume},
     },
 };
-use support::{db, postgres};
+use support::{Answer, Client, Persona, db, postgres};
 use tokio::task::JoinHandle;
 
-use crate::site::{Site, create, uuid};
+use crate::{
+    site::{Site, create, uuid},
+    snapshots::snapshot,
+    volume_actions::act,
+};
 
 /// A site on PostgreSQL and its database.
 async fn site() -> Option<(Site, postgres::Database)> {
@@ -216,4 +220,128 @@ async fn no_drift(site: &Site) {
     let counted = tx.count_quota().await.unwrap();
     let found = tx.quota_check(&counted, is_counted, false).await.unwrap();
     assert!(found.is_empty(), "the figures drifted: {found:?}");
+}
+
+/// What whoever takes an offered volume does, not yet committed.
+async fn accepting(site: &Site, volume: &str, to: &Client) -> Tx {
+    let mut tx = site.app().store.begin().await.unwrap();
+    tx.volume_locked(volume).await.unwrap().unwrap();
+    let offer = tx.transfer_of(volume).await.unwrap().unwrap();
+    assert!(tx.volume_give(volume, &to.project_id, &to.user_id, clock::now()).await.unwrap());
+    tx.snapshots_give(volume, &offer.project_id, &to.project_id, &to.user_id, clock::now()).await.unwrap();
+    assert!(transfer::forget(&mut tx, &offer, "req-accept").await.unwrap());
+    tx
+}
+
+/// What an owner may do with a volume, its snapshot or its offer.
+async fn as_owner(client: &Client, what: &str, volume: &str, snapshot: &str, offer: &str) -> Answer {
+    match what {
+        "delete" => client.delete(&format!("/volumes/{volume}?cascade=true")).await,
+        "update" => client.put(&format!("/volumes/{volume}"), json!({ "volume": { "name": "mine" } })).await,
+        "metadata" => client.post(&format!("/volumes/{volume}/metadata"), json!({ "metadata": { "k": "mine" } })).await,
+        "os-extend" => act(client, volume, what, json!({ "new_size": 2 })).await,
+        "os-retype" => act(client, volume, what, json!({ "new_type": "gold" })).await,
+        "os-set_bootable" => act(client, volume, what, json!({ "bootable": true })).await,
+        "os-update_readonly_flag" => act(client, volume, what, json!({ "readonly": true })).await,
+        "os-reserve" => act(client, volume, what, json!({})).await,
+        "revert" => act(&client.at("3.40"), volume, what, json!({ "snapshot_id": snapshot })).await,
+        "attach" => client.at("3.44").post("/attachments", json!({ "attachment": { "volume_uuid": volume } })).await,
+        "offer" => client.post("/volume-transfers", json!({ "transfer": { "volume_id": volume } })).await,
+        "snapshot" => client.post("/snapshots", json!({ "snapshot": { "volume_id": volume } })).await,
+        "copy" => client.post("/volumes", json!({ "volume": { "size": 1, "source_volid": volume } })).await,
+        "copy of the snapshot" => client.post("/volumes", json!({ "volume": { "size": 1, "snapshot_id": snapshot } })).await,
+        "update of the snapshot" => client.put(&format!("/snapshots/{snapshot}"), json!({ "snapshot": { "name": "mine" } })).await,
+        "metadata of the snapshot" => client.post(&format!("/snapshots/{snapshot}/metadata"), json!({ "metadata": { "k": "mine" } })).await,
+        "delete of the snapshot" => client.delete(&format!("/snapshots/{snapshot}")).await,
+        "withdraw" => client.delete(&format!("/volume-transfers/{offer}")).await,
+        other => panic!("{other}"),
+    }
+}
+
+const OWNERS: [&str; 18] = [
+    "delete",
+    "update",
+    "metadata",
+    "os-extend",
+    "os-retype",
+    "os-set_bootable",
+    "os-update_readonly_flag",
+    "os-reserve",
+    "revert",
+    "attach",
+    "offer",
+    "snapshot",
+    "copy",
+    "copy of the snapshot",
+    "update of the snapshot",
+    "metadata of the snapshot",
+    "delete of the snapshot",
+    "withdraw",
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_gave_a_volume_away_finds_it_no_more_whatever_was_being_asked_meanwhile() {
+    let Some((site, database)) = site().await else { return };
+    let (member, stranger) = (site.member().await, site.block(Persona::Stranger).await);
+    site.operator().await.post("/types", json!({ "volume_type": { "name": "gold" } })).await.expect(200);
+    for what in OWNERS {
+        let volume = site.volume().await;
+        let snapshot = snapshot(&member, &volume).await;
+        let body = json!({ "transfer": { "volume_id": volume } });
+        let made = member.at("3.55").post("/volume-transfers", body).await.expect(202);
+        let offer = made["transfer"]["id"].as_str().unwrap().to_owned();
+        let tx = accepting(&site, &volume, &stranger).await;
+        let (old, ids) = (member.clone(), (volume.clone(), snapshot.clone(), offer.clone()));
+        let asked = meets(&database, async move { as_owner(&old, what, &ids.0, &ids.1, &ids.2).await }).await;
+        tx.commit().await.unwrap();
+        let answer = asked.await.unwrap();
+        assert_eq!(answer.status, 404, "{what}: {answer:?}");
+        let row = site.app().store.volume(&volume).await.unwrap().unwrap();
+        assert_eq!((row.project_id.as_str(), row.status.as_str()), (stranger.project_id.as_str(), "available"), "{what}");
+        let row = site.app().store.snapshot(&snapshot).await.unwrap().unwrap();
+        assert_eq!((row.project_id.as_str(), row.status.as_str()), (stranger.project_id.as_str(), "available"), "{what}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pairs_that_are_written_while_their_qos_specs_are_deleted_find_them_gone() {
+    let Some((site, database)) = site().await else { return };
+    let operator = site.operator().await;
+    for what in ["update", "delete_keys", "associate"] {
+        let made = operator.post("/qos-specs", json!({ "qos_specs": { "name": format!("q-{what}"), "iops": "1" } })).await.expect(200);
+        let id = made["qos_specs"]["id"].as_str().unwrap().to_owned();
+        let name = format!("t-{what}");
+        let made = operator.post("/types", json!({ "volume_type": { "name": name } })).await.expect(200);
+        let type_id = made["volume_type"]["id"].as_str().unwrap().to_owned();
+        let mut tx = site.app().store.begin().await.unwrap();
+        assert!(tx.qos_specs_remove(&id).await.unwrap());
+        let (other, path) = (operator.clone(), format!("/qos-specs/{id}"));
+        let asked = meets(&database, async move {
+            match what {
+                "update" => other.put(&path, json!({ "qos_specs": { "burst": "2" } })).await,
+                "delete_keys" => other.put(&format!("{path}/delete_keys"), json!({ "keys": ["iops"] })).await,
+                _ => other.get(&format!("{path}/associate?vol_type_id={type_id}")).await,
+            }
+        })
+        .await;
+        tx.commit().await.unwrap();
+        let answer = asked.await.unwrap();
+        assert_eq!(answer.status, 404, "{what}: {answer:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_updates_of_qos_specs_that_meet_do_not_exceed_their_most_pairs_together() {
+    let Some((site, database)) = site().await else { return };
+    let operator = site.operator().await;
+    let made = operator.post("/qos-specs", json!({ "qos_specs": { "name": "q" } })).await.expect(200);
+    let id = made["qos_specs"]["id"].as_str().unwrap().to_owned();
+    let pairs =
+        |prefix: &str, n: usize| (0..n).map(|k| (format!("{prefix}{k}"), "1".to_owned())).collect::<std::collections::BTreeMap<_, _>>();
+    let mut tx = site.app().store.begin().await.unwrap();
+    assert!(tx.qos_specs_update(&id, None, &pairs("a", 60), clock::now()).await.unwrap());
+    let (other, path, body) = (operator.clone(), format!("/qos-specs/{id}"), json!({ "qos_specs": pairs("b", 10) }));
+    let asked = meets(&database, async move { other.put(&path, body).await }).await;
+    tx.commit().await.unwrap();
+    assert!(asked.await.unwrap().fault(400).contains("at most 64 keys"));
 }

@@ -144,13 +144,16 @@ both_databases! {
             // what is another's is not deleted along with it
             let path = format!("/volumes/{volume}?cascade=true");
             assert!(stranger.delete(&path).await.fault(400).contains("snapshots of the project that transferred it"));
-            // the type's figures are each project's own
+            // nor does what is another's count for the type that the volume shall get
             site.operator().await.post("/types", json!({ "volume_type": { "name": format!("gold{volume}") } })).await.expect(200);
-            act(&stranger, &volume, "os-retype", json!({ "new_type": format!("gold{volume}") })).await.expect(202);
-            stranger.until(&format!("/volumes/{volume}"), |a| a.body()["volume"]["volume_type"] == format!("gold{volume}")).await;
+            let retype = || act(&stranger, &volume, "os-retype", json!({ "new_type": format!("gold{volume}") }));
+            assert!(retype().await.fault(400).contains("snapshots of the project that transferred it"));
             quota_is_true(&site).await;
             member.delete(&format!("/snapshots/{kept}")).await.expect(202);
             member.until_gone(&format!("/snapshots/{kept}")).await;
+            retype().await.expect(202);
+            stranger.until(&format!("/volumes/{volume}"), |a| a.body()["volume"]["volume_type"] == format!("gold{volume}")).await;
+            quota_is_true(&site).await;
             stranger.delete(&format!("/volumes/{volume}")).await.expect(202);
             stranger.until_gone(&format!("/volumes/{volume}")).await;
             quota_is_true(&site).await;
@@ -347,5 +350,54 @@ both_databases! {
             2
         );
         assert_eq!(site.operator().await.get(NAMES[0]).await.expect(200)["transfers"], json!([]));
+    }
+}
+
+both_databases! {
+    async fn what_the_old_owner_asks_while_it_is_taken_happens_before_or_not_at_all(db) {
+        let site = Site::on(&db).await;
+        let (member, stranger) = (site.member().await, site.block(Persona::Stranger).await);
+        for round in 0..4 {
+            for verb in ["delete", "os-extend", "os-reserve", "snapshot", "withdraw"] {
+                let volume = site.volume().await;
+                let made = offer(&member, &volume).await;
+                let take = tokio::spawn({
+                    let (stranger, made) = (stranger.clone(), made.clone());
+                    async move { accept(&stranger, &made).await.status.as_u16() }
+                });
+                let asked = match verb {
+                    "delete" => member.delete(&format!("/volumes/{volume}")).await,
+                    "os-extend" => act(&member, &volume, verb, json!({ "new_size": 2 })).await,
+                    "os-reserve" => act(&member, &volume, verb, json!({})).await,
+                    "snapshot" => member.post("/snapshots", json!({ "snapshot": { "volume_id": volume } })).await,
+                    _ => member.delete(&format!("{}/{}", NAMES[0], made["id"].as_str().unwrap())).await,
+                };
+                let (taken, asked) = (take.await.unwrap() == 202, asked.status.as_u16());
+                let what = format!("{verb}, round {round}: taken {taken}, {asked}");
+                // an offered volume is nobody's to change, and one that was taken is not found
+                assert!(if verb == "withdraw" { [202, 404].contains(&asked) } else { [400, 404].contains(&asked) }, "{what}");
+                assert_eq!(taken, verb != "withdraw" || asked == 404, "{what}");
+                assert_eq!(owner(&site, &volume).await == stranger.project_id, taken, "{what}");
+                assert_eq!(site.status(&volume).await.0, "available", "{what}");
+                site.operator().await.delete(&format!("/volumes/{volume}")).await.expect(202);
+                site.operator().await.until_gone(&format!("/volumes/{volume}")).await;
+            }
+        }
+        quota_is_true(&site).await;
+    }
+
+    async fn a_snapshot_that_stayed_behind_is_not_what_the_new_owner_reverts_to(db) {
+        let site = Site::on(&db).await;
+        let (member, stranger) = (site.member().await, site.block(Persona::Stranger).await.at("3.40"));
+        let volume = site.volume().await;
+        site.array.write(&volume, "secret");
+        let kept = snapshot(&member, &volume).await;
+        site.array.write(&volume, "empty");
+        let body = json!({ "transfer": { "volume_id": volume, "no_snapshots": true } });
+        let made = member.at("3.55").post(NAMES[0], body).await.expect(202)["transfer"].clone();
+        accept(&stranger, &made).await.expect(202);
+        assert_eq!(act(&stranger, &volume, "revert", json!({ "snapshot_id": kept })).await.status, 404);
+        assert_eq!((site.array.count("revert"), site.array.content(&volume)), (0, "empty".to_owned()));
+        assert_eq!(site.status(&volume).await.0, "available");
     }
 }

@@ -349,8 +349,18 @@ async fn an_operator_says_what_a_volume_is_but_not_what_belongs_to_a_job() {
         act(&operator, &id, "os-reset_status", reset(status)).await.expect(202);
         assert_eq!(shown(&member, &id).await["status"], status);
     }
-    for refused in ["deleting", "error_deleting", "detaching", "extending", "retyping", "reverting", "managing", "unmanaging", "uploading"]
-    {
+    for refused in [
+        "deleting",
+        "error_deleting",
+        "detaching",
+        "extending",
+        "retyping",
+        "reverting",
+        "managing",
+        "unmanaging",
+        "uploading",
+        "awaiting-transfer",
+    ] {
         assert!(act(&operator, &id, "os-reset_status", reset(refused)).await.fault(400).contains(refused));
     }
     assert!(act(&operator, &id, "os-reset_status", reset("in-use")).await.fault(400).contains("does not have any attachments"));

@@ -124,6 +124,8 @@ pub const RETYPE_FROM: &[VolumeStatus] = &[VolumeStatus::Available, VolumeStatus
 /// `creating` and `attaching` belong to one too, but operators' tools (Tempest among them) tell a volume so before they
 /// delete it by force, which works from there; whoever tells it so may tell it otherwise.
 pub const NEVER_TOLD: &[VolumeStatus] = &[
+    // without an offer there would be nobody to take it, and no way back
+    VolumeStatus::AwaitingTransfer,
     VolumeStatus::Deleting,
     VolumeStatus::ErrorDeleting,
     VolumeStatus::Detaching,

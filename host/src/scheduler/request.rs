@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::capacity::{self, Ratio};
 use crate::config::SchedulerConfig;
-use crate::store::sql::{backends::BackendKind, capacity_claims::Operation};
+use crate::store::sql::{backends::BackendKind, capacity_claims::Operation, volumes::VolumeRow};
 
 /// One request for room. Start from `Default` and set what applies.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -42,6 +42,25 @@ pub struct PlacementRequest {
     /// For shares.
     pub share: ShareNeeds,
     pub options: Options,
+}
+
+impl PlacementRequest {
+    /// About a volume as it stands, or shall stand: what the filters and the pools' functions see of it. `specs` and `qos` are
+    /// those of its type, or of the type it shall get.
+    pub fn of_volume(volume: &VolumeRow, request_id: &str, specs: BTreeMap<String, String>, qos: BTreeMap<String, String>) -> Self {
+        Self {
+            request_id: request_id.to_owned(),
+            service: BackendKind::Block,
+            resource_kind: "volume",
+            resource_id: volume.id.clone(),
+            project_id: volume.project_id.clone(),
+            size_gib: volume.size_gib,
+            availability_zone: Some(volume.availability_zone.clone()),
+            extra_specs: specs,
+            qos,
+            ..Self::default()
+        }
+    }
 }
 
 /// What only shares ask.

@@ -31,6 +31,11 @@ pub fn invalid_volume(reason: impl std::fmt::Display) -> Error {
     Error::invalid(format!("Invalid volume: {reason}"))
 }
 
+/// Of a volume that was transferred without its snapshots.
+pub fn anothers_snapshots(volume_id: &str) -> Error {
+    invalid_volume(format!("Volume {volume_id} has snapshots of the project that transferred it, which must go first."))
+}
+
 pub fn invalid_snapshot(reason: impl std::fmt::Display) -> Error {
     Error::invalid(format!("Invalid snapshot: {reason}"))
 }

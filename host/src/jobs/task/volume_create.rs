@@ -23,7 +23,7 @@ use crate::{
     error::Kind,
     jobs::{JobContext, JobFault, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
-    scheduler::{self, BackendKind, Hints, NoValidBackend, Operation, PlacementRequest},
+    scheduler::{self, Hints, NoValidBackend, Operation, PlacementRequest},
     service::volume::{
         destroy::{event, event_now},
         follow, room,
@@ -186,22 +186,14 @@ impl VolumeCreate {
         if volume.multiattach {
             extra_specs.insert(volume_type::MULTIATTACH.to_owned(), volume_type::IS_TRUE.to_owned());
         }
+        let qos = support::qos_of_type(cx, &volume.volume_type_id).await?.map(|q| q.specs).unwrap_or_default();
         Ok(PlacementRequest {
-            request_id: cx.job.request_id.clone(),
-            service: BackendKind::Block,
-            resource_kind: "volume",
-            resource_id: volume.id.clone(),
-            project_id: volume.project_id.clone(),
-            size_gib: volume.size_gib,
-            availability_zone: Some(volume.availability_zone.clone()),
-            extra_specs,
-            qos: support::qos_of_type(cx, &volume.volume_type_id).await?.map(|q| q.specs).unwrap_or_default(),
             exclude_pools: progress.excluded.clone(),
             only_pool: volume_source::pool_of_source(cx, volume).await?,
             hints: Hints::from_json(&progress.hints),
             operation: Operation::Create,
             options: room::options(&cx.app),
-            ..PlacementRequest::default()
+            ..PlacementRequest::of_volume(volume, &cx.job.request_id, extra_specs, qos)
         })
     }
 

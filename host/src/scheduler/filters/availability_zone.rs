@@ -3,7 +3,7 @@
 use super::{Context, Filter, Reason};
 use crate::{
     scheduler::{explain::Limit, pools::Candidate},
-    store::sql::backends::BackendKind,
+    store::sql::{backends::BackendKind, capacity_claims::Operation},
 };
 
 pub struct AvailabilityZone;
@@ -20,6 +20,8 @@ impl Filter for AvailabilityZone {
         let out = |text: String| Err(Reason::new(text).with("zone", zone));
         if let Some(asked) = &cx.request.availability_zone
             && asked != zone
+            // what lies there already stays there, whatever zone its back end is said to be in by now
+            && cx.request.operation == Operation::Create
         {
             return out(format!("zone {asked} is asked, the back end is in {zone}"));
         }

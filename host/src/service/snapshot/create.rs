@@ -20,7 +20,7 @@ use crate::{
     scheduler::{Operation, PlacementRequest},
     service::{
         refusal,
-        volume::{self, create::check_metadata_count, room},
+        volume::{self, create::check_metadata_count, hold::hold_found, room},
     },
     store::sql::metadata::MetadataOf,
     store::sql::types::TypeOf,
@@ -49,24 +49,18 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateSnapshot) -
     let specs = room::specs(app, &found.volume_type_id).await?;
     let qos = room::qos(app, &found.volume_type_id).await?;
     // decide and commit: what is decided holds until the transaction ends
-    let mut tx = app.store.begin().await?;
-    let Some(volume) = tx.volume_locked(&found.id).await? else { return Err(refusal::volume_not_found(&found.id)) };
+    let (mut tx, volume) = hold_found(app, &found).await?;
     let host = decide(&volume, ask.in_use)?;
     let quota_gib = if app.config.get().block.no_snapshot_gb_quota { 0 } else { volume.size_gib };
     let type_name = tx.type_name_kept(TypeOf::Volume, &volume.volume_type_id).await?.unwrap_or_else(|| volume.type_name.clone());
     tx.quota_change(&quota(&volume.project_id, &type_name, quota_gib, 1)).await.map_err(refusal::over_quota)?;
     let id = Uuid::new_v4().to_string();
     let request = PlacementRequest {
-        request_id: ctx.request_id.clone(),
         resource_kind: "snapshot",
         resource_id: id.clone(),
-        project_id: volume.project_id.clone(),
-        size_gib: volume.size_gib,
-        extra_specs: specs,
-        qos,
         only_pool: Some(host.clone()),
         operation: Operation::Snapshot,
-        ..PlacementRequest::default()
+        ..PlacementRequest::of_volume(&volume, &ctx.request_id, specs, qos)
     };
     let refused = room::take(app, &mut tx, request).await?;
     let status = if refused.is_some() { SnapshotStatus::Error } else { SnapshotStatus::Creating };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::destroy;
+use super::{destroy, hold::hold_found};
 use crate::{
     app::App,
     clock,
@@ -38,9 +38,7 @@ pub async fn force_delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Res
 
 async fn begin(app: &Arc<App>, ctx: &RequestContext, found: &SnapshotRow, force: bool) -> Result<()> {
     let id = found.id.as_str();
-    let mut tx = app.store.begin().await?;
-    tx.volume_locked(&found.volume_id).await?;
-    let Some(snapshot) = tx.snapshot_locked(id).await? else { return Err(refusal::snapshot_not_found(id)) };
+    let (mut tx, snapshot) = hold_found(app, found).await?;
     if let Some(copy) = tx.being_copied(CopySource::Snapshot, id).await? {
         return Err(refusal::invalid_snapshot(format!("Snapshot {id} is being copied to volume {copy}; delete it when that has ended.")));
     }

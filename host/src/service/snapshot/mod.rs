@@ -3,6 +3,7 @@
 pub mod create;
 pub mod delete;
 pub mod destroy;
+pub mod hold;
 pub mod list;
 pub mod reset;
 pub mod show;

@@ -1,5 +1,6 @@
 //! `os-reset_status` of a snapshot: an operator says what its status is. What belongs to a job that would not be there is refused.
 
+use super::hold::hold_found;
 use crate::{
     app::App,
     clock,
@@ -17,7 +18,7 @@ pub async fn reset(app: &App, ctx: &RequestContext, id: &str, status: SnapshotSt
         return Err(Error::invalid(format!("Cannot reset-state to {status}.")));
     }
     tracing::warn!(snapshot_id = id, was = row.status, is = %status, "an operator gives a snapshot another status");
-    let mut tx = app.store.begin().await?;
+    let (mut tx, _) = hold_found(app, &row).await?;
     super::destroy::event(&mut tx, "snapshots.reset_status.start", &row, &ctx.request_id).await?;
     if !tx.snapshot_tell(id, status, None, clock::now()).await? {
         return Err(refusal::snapshot_not_found(id));

@@ -4,7 +4,7 @@ use crate::{
     app::App,
     context::RequestContext,
     error::Result,
-    service::{refusal, snapshot::load_for, volume::create::check_metadata_count, volume_metadata::set::Manner},
+    service::{snapshot::hold::hold, volume::create::check_metadata_count, volume_metadata::set::Manner},
     store::sql::metadata::MetadataOf,
 };
 
@@ -20,11 +20,7 @@ pub async fn set(
     manner: Manner,
 ) -> Result<Vec<(String, String)>> {
     check_metadata_count(pairs.len())?;
-    load_for(app, ctx, snapshot_id, "volume:update_snapshot_metadata").await?;
-    let mut tx = app.store.begin().await?;
-    if tx.snapshot_locked(snapshot_id).await?.is_none() {
-        return Err(refusal::snapshot_not_found(snapshot_id));
-    }
+    let (mut tx, _) = hold(app, ctx, snapshot_id, "volume:update_snapshot_metadata").await?;
     if manner == Manner::Replace {
         tx.metadata_clear(MetadataOf::Snapshot, snapshot_id).await?;
     }

@@ -14,7 +14,7 @@ use crate::{
     error::Result,
     service::{
         refusal,
-        volume::{self, destroy::event_now},
+        volume::{destroy::event_now, hold::hold},
     },
     store::{
         Tx,
@@ -36,9 +36,7 @@ pub struct CreateTransfer {
 /// # Errors
 /// 400 when the volume or a snapshot that goes with it is not available, 403, 404.
 pub async fn create(app: &App, ctx: &RequestContext, ask: CreateTransfer) -> Result<(TransferRow, String)> {
-    let found = volume::load_row_for(app, ctx, &ask.volume_id, "volume:create_transfer").await?;
-    let mut tx = app.store.begin().await?;
-    let Some(volume) = tx.volume_locked(&found.id).await? else { return Err(refusal::volume_not_found(&found.id)) };
+    let (mut tx, volume) = hold(app, ctx, &ask.volume_id, "volume:create_transfer").await?;
     decide(&mut tx, &volume, ask.no_snapshots).await?;
     event_now(&mut tx, "volume.transfer.create.start", &volume.id, &ctx.request_id).await?;
     if !tx.volume_status(&volume.id, TRANSFER_FROM, VolumeStatus::AwaitingTransfer, clock::now()).await? {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::destroy;
+use super::{destroy, hold::hold_found};
 use crate::{
     app::App,
     clock,
@@ -36,7 +36,7 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool,
     if force {
         app.policy.check(ctx, "volume:force_delete", &Target::project(&volume.project_id))?;
     }
-    begin(app, ctx, id, force, cascade).await
+    begin(app, ctx, &volume, force, cascade).await
 }
 
 /// `os-force_delete`.
@@ -44,14 +44,14 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool,
 /// # Errors
 /// 400 when it is attached, has snapshots or is being copied, 403, 404.
 pub async fn force_delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()> {
-    super::load_row_for(app, ctx, id, "volume_extension:volume_admin_actions:force_delete").await?;
-    begin(app, ctx, id, true, false).await
+    let found = super::load_row_for(app, ctx, id, "volume_extension:volume_admin_actions:force_delete").await?;
+    begin(app, ctx, &found, true, false).await
 }
 
-async fn begin(app: &Arc<App>, ctx: &RequestContext, id: &str, force: bool, cascade: bool) -> Result<()> {
-    let mut tx = app.store.begin().await?;
+async fn begin(app: &Arc<App>, ctx: &RequestContext, found: &VolumeRow, force: bool, cascade: bool) -> Result<()> {
+    let id = found.id.as_str();
     // held from here on: nobody attaches it between the look at its attachments and the change
-    let Some(volume) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+    let (mut tx, volume) = hold_found(app, found).await?;
     let going = VolumeRow { status: VolumeStatus::Deleting.as_str().to_owned(), ..volume.clone() };
     let job = tx.job_on(id).await?;
     if tx.volume_remove_unplaced(id).await? {
@@ -90,7 +90,7 @@ async fn snapshots_to_go(tx: &mut Tx, volume: &VolumeRow, cascade: bool) -> Resu
     let id = volume.id.as_str();
     let snapshots = tx.snapshots_of(id).await?;
     if snapshots.iter().any(|s| s.project_id != volume.project_id) {
-        return Err(refusal::invalid_volume(format!("Volume {id} has snapshots of the project that transferred it, which must go first.")));
+        return Err(refusal::anothers_snapshots(id));
     }
     let idle = |s: &SnapshotRow| SnapshotStatus::parse(&s.status).is_some_and(|status| CASCADE_FROM.contains(&status));
     if !snapshots.is_empty() && (!cascade || !snapshots.iter().all(idle)) {

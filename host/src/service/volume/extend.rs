@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::hold::hold_found;
 use crate::{
     app::App,
     clock,
@@ -36,8 +37,7 @@ pub async fn extend(app: &Arc<App>, ctx: &RequestContext, id: &str, to_gib: i64,
     let qos = room::qos(app, &found.volume_type_id).await?;
     let limit = app.store.quota_limit(&found.project_id, "per_volume_gigabytes").await?;
 
-    let mut tx = app.store.begin().await?;
-    let Some(volume) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+    let (mut tx, volume) = hold_found(app, &found).await?;
     let (from, host) = decide(&volume, in_use, to_gib)?;
     if let Some(copy) = tx.being_copied(CopySource::Volume, id).await? {
         return Err(refusal::invalid_volume(format!("Volume {id} is being copied to volume {copy}; extend it when that has ended.")));
@@ -54,18 +54,12 @@ pub async fn extend(app: &Arc<App>, ctx: &RequestContext, id: &str, to_gib: i64,
     let type_name = tx.type_name_kept(TypeOf::Volume, &volume.volume_type_id).await?.unwrap_or_else(|| volume.type_name.clone());
     tx.quota_change(&quota(&volume.project_id, &type_name, growth)).await.map_err(refusal::over_quota)?;
     let request = PlacementRequest {
-        request_id: ctx.request_id.clone(),
-        resource_kind: "volume",
-        resource_id: volume.id.clone(),
-        project_id: volume.project_id.clone(),
         size_gib: growth,
         whole_gib: Some(to_gib),
-        extra_specs: specs,
-        qos,
         only_pool: Some(host),
         operation: Operation::Extend,
         attached: in_use,
-        ..PlacementRequest::default()
+        ..PlacementRequest::of_volume(&volume, &ctx.request_id, specs, qos)
     };
     if let Some(why) = room::take(app, &mut tx, request).await? {
         tx.quota_change(&quota(&volume.project_id, &type_name, -growth)).await.map_err(refusal::over_quota)?;

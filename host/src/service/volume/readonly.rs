@@ -1,13 +1,12 @@
 //! `os-update_readonly_flag`: whether later attachments may only read.
 
+use super::hold::hold;
 use crate::{app::App, clock, context::RequestContext, domain::volume::VolumeStatus, error::Result, service::refusal};
 
 /// # Errors
 /// 400 unless the volume is available, 403, 404.
 pub async fn set(app: &App, ctx: &RequestContext, id: &str, readonly: bool) -> Result<()> {
-    super::load_row_for(app, ctx, id, "volume:update_readonly_flag").await?;
-    let mut tx = app.store.begin().await?;
-    let Some(row) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+    let (mut tx, row) = hold(app, ctx, id, "volume:update_readonly_flag").await?;
     if row.status != VolumeStatus::Available.as_str() {
         return Err(refusal::invalid_volume(format!(
             "Volume {id} status must be available to update readonly flag, but current status is: {}.",

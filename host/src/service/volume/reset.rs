@@ -1,6 +1,7 @@
 //! `os-reset_status` of a volume: an operator says what it is. What belongs to a job that would not be there is refused, and
 //! so is any status while a job makes, deletes or reverts the volume: that job knows what is true, and it ends by itself.
 
+use super::hold::hold_found;
 use crate::{
     app::App,
     clock,
@@ -30,8 +31,7 @@ pub async fn reset(app: &App, ctx: &RequestContext, id: &str, ask: ResetVolume) 
     if let Some(status) = ask.status.filter(|s| NEVER_TOLD.contains(s)) {
         return Err(Error::invalid(format!("Cannot reset-state to {status}.")));
     }
-    let mut tx = app.store.begin().await?;
-    let Some(row) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+    let (mut tx, row) = hold_found(app, &found).await?;
     for kind in DECIDE_IT.iter().filter(|_| ask.status.is_some()) {
         if let Some(job) = tx.running_job(id, kind).await? {
             return Err(refusal::invalid_volume(format!("Volume {id} is {}: job {job} says what comes of it.", row.status)));
@@ -51,7 +51,7 @@ pub async fn reset(app: &App, ctx: &RequestContext, id: &str, ask: ResetVolume) 
         }
     }
     if row.status == VolumeStatus::AwaitingTransfer.as_str()
-        && ask.status.is_some_and(|s| s != VolumeStatus::AwaitingTransfer)
+        && ask.status.is_some()
         && let Some(offer) = tx.transfer_of(id).await?
     {
         transfer::forget(&mut tx, &offer, &ctx.request_id).await?;

@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::json;
 
+use super::hold::hold_found;
 use crate::{
     app::App,
     clock,
@@ -25,7 +26,7 @@ use crate::{
     },
     store::{
         Tx,
-        sql::{qos_specs::Consumer, types::TypeOf, volumes::VolumeRow},
+        sql::{qos_specs::QosSpecs, types::TypeOf, volumes::VolumeRow},
     },
 };
 
@@ -45,21 +46,20 @@ pub async fn retype(app: &Arc<App>, ctx: &RequestContext, id: &str, new_type: &s
     if multiattach && !found.multiattach {
         app.policy.check(ctx, "volume:multiattach", &Target::project(&found.project_id))?;
     }
+    let qos = room::qos(app, &to.row.id).await?;
     let (old_qos, new_qos) = (front_end(app, &found.volume_type_id).await?, front_end(app, &to.row.id).await?);
-    let mut tx = app.store.begin().await?;
-    let Some(volume) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+    let (mut tx, volume) = hold_found(app, &found).await?;
     decide(&volume, &to.row.id, multiattach)?;
     if volume.status == VolumeStatus::InUse.as_str() && old_qos != new_qos {
         return Err(refusal::invalid_input("An attached volume cannot be retyped to a type with other QoS specs at the front-end."));
     }
     let request = PlacementRequest {
-        extra_specs: to.specs.iter().cloned().collect(),
+        size_gib: 0,
         only_pool: volume.host.clone(),
         operation: Operation::Snapshot,
         whole_gib: Some(volume.size_gib),
-        service: BackendKind::Block,
         options: room::options(app),
-        ..PlacementRequest::default()
+        ..PlacementRequest::of_volume(&volume, &ctx.request_id, to.specs.iter().cloned().collect(), qos)
     };
     if let Err(none) = pool_suits(&mut tx, &request).await? {
         let what = match migration {
@@ -70,6 +70,10 @@ pub async fn retype(app: &Arc<App>, ctx: &RequestContext, id: &str, new_type: &s
         return Err(refusal::invalid_volume(format!("Retype requires migration, but {what}. {why}")));
     }
     let held = Held { volume: &volume, snapshots: tx.snapshots_in_quota(id).await? };
+    if held.snapshots.iter().any(|(project, ..)| *project != volume.project_id) {
+        // they would count for the new type in the quota of a project that did not ask for it
+        return Err(refusal::anothers_snapshots(id));
+    }
     let Some(type_name) = tx.type_name_kept(TypeOf::Volume, &to.row.id).await? else { return Err(refusal::type_not_found(&to.row.id)) };
     if !tx.type_specs_are(TypeOf::Volume, &to.row.id, &to.specs).await? {
         return Err(refusal::type_changed(&type_name));
@@ -87,7 +91,7 @@ pub async fn retype(app: &Arc<App>, ctx: &RequestContext, id: &str, new_type: &s
 /// The QoS specs of a type that whoever attaches keeps to.
 async fn front_end(app: &App, type_id: &str) -> Result<Option<BTreeMap<String, String>>> {
     let found = app.store.qos_specs_of_type(type_id).await?;
-    Ok(found.filter(|q| q.consumer().is_some_and(Consumer::is_front_end)).map(|q| q.specs))
+    Ok(found.and_then(QosSpecs::at_the_front_end))
 }
 
 fn decide(volume: &VolumeRow, to: &str, multiattach: bool) -> Result<()> {

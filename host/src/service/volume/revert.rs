@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::hold::hold;
 use crate::{
     app::App,
     clock,
@@ -17,10 +18,12 @@ use crate::{
 /// # Errors
 /// 400 when it is not the latest snapshot or has another size, 403, 404, 409 when the state of either does not allow it.
 pub async fn revert(app: &Arc<App>, ctx: &RequestContext, id: &str, snapshot_id: &str) -> Result<()> {
-    super::load_row_for(app, ctx, id, "volume:revert_to_snapshot").await?;
-    let mut tx = app.store.begin().await?;
-    let Some(volume) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+    let (mut tx, volume) = hold(app, ctx, id, "volume:revert_to_snapshot").await?;
     let snapshots = tx.snapshots_of(id).await?;
+    // one that stayed with the project that gave the volume away is not its new owner's to read
+    if snapshots.iter().any(|s| s.id == snapshot_id && s.project_id != volume.project_id) {
+        return Err(refusal::snapshot_not_found(snapshot_id));
+    }
     decide(&volume, snapshots.first(), snapshot_id)?;
     let now = clock::now();
     if !tx.volume_status(id, &[VolumeStatus::Available], VolumeStatus::Reverting, now).await? {

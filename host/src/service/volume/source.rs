@@ -27,6 +27,8 @@ pub enum Source {
 /// What the source says of its copy.
 #[derive(Debug, Clone)]
 pub struct Original {
+    /// Whose it is: that decided whether the caller may copy it.
+    pub project_id: String,
     pub size_gib: i64,
     pub volume_type: Type,
     pub availability_zone: String,
@@ -56,21 +58,22 @@ impl Source {
     /// # Errors
     /// 404.
     pub async fn original(&self, app: &App, ctx: &RequestContext) -> Result<Option<Original>> {
-        let (volume, size_gib) = match self {
+        let (volume, project_id, size_gib) = match self {
             Self::Nothing => return Ok(None),
             Self::Snapshot(id) => {
                 let row = snapshot::load(app, ctx, id).await?.row;
                 let volume = app.store.volume(&row.volume_id).await?.ok_or_else(|| refusal::snapshot_not_found(id))?;
-                (volume, row.size_gib)
+                (volume, row.project_id, row.size_gib)
             }
             Self::Volume(id) => {
                 let volume = volume::load_row(app, ctx, id).await?;
-                let size_gib = volume.size_gib;
-                (volume, size_gib)
+                let (project_id, size_gib) = (volume.project_id.clone(), volume.size_gib);
+                (volume, project_id, size_gib)
             }
         };
         let volume_type = app.store.resource_type(TypeOf::Volume, &volume.volume_type_id).await?;
         Ok(Some(Original {
+            project_id,
             size_gib,
             volume_type: volume_type.ok_or_else(|| refusal::type_not_found(&volume.volume_type_id))?,
             availability_zone: volume.availability_zone,
@@ -98,7 +101,8 @@ impl Source {
         match self {
             Self::Nothing => Ok(()),
             Self::Snapshot(id) => {
-                let Some(row) = tx.snapshot_locked(id).await? else { return Err(refusal::snapshot_not_found(id)) };
+                let row = tx.snapshot_locked(id).await?.filter(|row| is_theirs(original, &row.project_id));
+                let Some(row) = row else { return Err(refusal::snapshot_not_found(id)) };
                 if row.status != SnapshotStatus::Available.as_str() {
                     return Err(refusal::invalid_snapshot(format!(
                         "Originating snapshot status must be one of 'available' values; snapshot {id} is {}.",
@@ -109,7 +113,8 @@ impl Source {
                 still(original, row.size_gib, type_id.as_deref())
             }
             Self::Volume(id) => {
-                let Some(row) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+                let row = tx.volume_locked(id).await?.filter(|row| is_theirs(original, &row.project_id));
+                let Some(row) = row else { return Err(refusal::volume_not_found(id)) };
                 if VolumeStatus::parse(&row.status).is_none_or(|s| !COPY_FROM.contains(&s)) || row.host.is_none() || row.being_changed() {
                     return Err(refusal::invalid_volume(format!(
                         "Originating volume status must be {}; volume {id} is {}.",
@@ -121,6 +126,11 @@ impl Source {
             }
         }
     }
+}
+
+/// Whether the source is still whose it was when the caller was authorised.
+fn is_theirs(original: Option<&Original>, project_id: &str) -> bool {
+    original.is_none_or(|o| o.project_id == project_id)
 }
 
 /// Refuses when the source is no longer what was decided by.

@@ -1,5 +1,6 @@
 //! `PUT /volumes/{id}`: name, description, metadata (replaced as a whole).
 
+use super::hold::hold_found;
 use crate::{
     app::App,
     clock,
@@ -29,8 +30,7 @@ pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateVolume
         check_metadata_count(metadata.len())?;
     }
     let mut volume = super::load_for(app, ctx, id, "volume:update").await?;
-    let mut tx = app.store.begin().await?;
-    let Some(row) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+    let (mut tx, row) = hold_found(app, &volume.row).await?;
     if row.status == VolumeStatus::Maintenance.as_str() {
         return Err(refusal::invalid_volume("The volume cannot be updated during maintenance."));
     }

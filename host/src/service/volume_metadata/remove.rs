@@ -6,16 +6,14 @@ use crate::{
     context::RequestContext,
     domain::volume::VolumeStatus,
     error::Result,
-    service::{refusal, volume::load_row_for},
+    service::{refusal, volume::hold::hold},
     store::sql::metadata::MetadataOf,
 };
 
 /// # Errors
 /// 400 during maintenance, 404 also for a key that is not there.
 pub async fn remove(app: &App, ctx: &RequestContext, volume_id: &str, key: &str) -> Result<()> {
-    load_row_for(app, ctx, volume_id, "volume:delete_volume_metadata").await?;
-    let mut tx = app.store.begin().await?;
-    let Some(row) = tx.volume_locked(volume_id).await? else { return Err(refusal::volume_not_found(volume_id)) };
+    let (mut tx, row) = hold(app, ctx, volume_id, "volume:delete_volume_metadata").await?;
     if row.status == VolumeStatus::Maintenance.as_str() {
         return Err(refusal::invalid_volume("The volume metadata cannot be deleted when the volume is in maintenance mode."));
     }

@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Kind, Result},
     service::{
         refusal,
-        volume::{create::check_metadata_count, load_row_for},
+        volume::{create::check_metadata_count, hold::hold},
     },
     store::sql::metadata::MetadataOf,
 };
@@ -34,9 +34,7 @@ pub async fn set(
     if_match: Option<&str>,
 ) -> Result<Vec<(String, String)>> {
     check_metadata_count(pairs.len())?;
-    load_row_for(app, ctx, volume_id, action).await?;
-    let mut tx = app.store.begin().await?;
-    let Some(row) = tx.volume_locked(volume_id).await? else { return Err(refusal::volume_not_found(volume_id)) };
+    let (mut tx, row) = hold(app, ctx, volume_id, action).await?;
     if VolumeStatus::parse(&row.status).is_some_and(|s| METADATA_LOCKED.contains(&s)) {
         return Err(refusal::invalid_volume(format!("The volume metadata cannot be updated while the volume is in {}.", row.status)));
     }
