@@ -29,6 +29,8 @@ pub enum Fault {
     Refuse(ErrorKind),
     /// Done, and the answer was lost.
     LoseAnswer(ErrorKind),
+    /// Not answered, and done later, when the array has answered another call: unless that was a newer one.
+    Late(ErrorKind),
     /// The work goes on; this many polls say so.
     Pending(u32),
 }
@@ -54,6 +56,8 @@ struct State {
     qos: BTreeMap<String, BTreeMap<String, String>>,
     /// Volume id to the specs it was retyped to.
     specs: BTreeMap<String, BTreeMap<String, String>>,
+    /// Retypes still on their way: generation, volume, specs.
+    late: Vec<(u64, String, BTreeMap<String, String>)>,
     /// Snapshot id to its volume and what it holds.
     snapshots: BTreeMap<String, (String, String)>,
     /// Interfaces that the driver does not export.

@@ -207,3 +207,46 @@ async fn a_retype_that_cannot_be_undone_either_says_so() {
     assert_eq!(site.array.spec(&id, "vendor:tier").as_deref(), Some("gold"));
     quota_is_true(&site).await;
 }
+
+#[tokio::test]
+async fn what_takes_a_retype_back_is_newer_than_the_retype_that_comes_late() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    make_type(&site, "gold", json!({ "vendor:tier": "gold" })).await;
+    let id = site.volume().await;
+    for _ in 0..3 {
+        site.array.fault("retype", Fault::Late(ErrorKind::Transient));
+    }
+    retype(&member, &id, "gold").await.expect(202);
+    let told = message(&member, &id).await;
+    assert!(!told.contains("may have given"), "{told}");
+    assert_eq!(until_type(&member, &id, "__DEFAULT__").await["status"], "available");
+    assert_eq!((site.array.count("retype"), site.array.spec(&id, "vendor:tier")), (4, None), "the array has the old type");
+    quota_is_true(&site).await;
+}
+
+#[tokio::test]
+async fn a_pools_function_sees_of_an_extend_a_snapshot_and_a_retype_what_it_sees_of_a_create() {
+    let site = Site::start().await;
+    let (member, operator) = (site.member().await, site.operator().await);
+    for (name, specs) in [("silver", json!({ "vendor:tier": "silver" })), ("gold", json!({ "vendor:tier": "gold" }))] {
+        let made = operator.post("/types", json!({ "volume_type": { "name": name, "extra_specs": specs } })).await.expect(200);
+        let body = json!({ "qos_specs": { "name": name, "iops": "5" } });
+        let qos = operator.post("/qos-specs", body).await.expect(200)["qos_specs"]["id"].as_str().unwrap().to_owned();
+        let type_id = made["volume_type"]["id"].as_str().unwrap();
+        operator.get(&format!("/qos-specs/{qos}/associate?vol_type_id={type_id}")).await.expect(202);
+    }
+    make_type(&site, "plain", json!({ "vendor:tier": "plain" })).await;
+    let function =
+        format!("(qos.iops == 5) and (volume.availability_zone == \"nova\") and (volume.project_id == \"{}\")", member.project_id);
+    site.array.report(|r| r.pools[0].filter_function = Some(function));
+    site.serve("stowage@a", &site.array).await;
+    let id = site.volume_with(json!({ "volume_type": "silver" })).await;
+    act(&member, &id, "os-extend", json!({ "new_size": 2 })).await.expect(202);
+    member.until(&format!("/volumes/{id}"), |a| a.body()["volume"]["size"] == 2).await;
+    member.volume_until(&id, "available").await;
+    snapshot(&member, &id).await;
+    retype(&member, &id, "gold").await.expect(202);
+    assert_eq!(until_type(&member, &id, "gold").await["status"], "available");
+    assert!(retype(&member, &id, "plain").await.fault(400).contains("filter function"));
+}

@@ -137,13 +137,24 @@ impl VolumeRevert for Face {
 }
 
 impl VolumeRetype for Face {
-    fn retype<'a>(&'a self, _: &'a Call, volume: &'a Volume, to: &'a NewType) -> BoxFuture<'a, DriverResult<RetypeOutcome>> {
+    fn retype<'a>(&'a self, call: &'a Call, volume: &'a Volume, to: &'a NewType) -> BoxFuture<'a, DriverResult<RetypeOutcome>> {
         Box::pin(async move {
             let fault = self.0.begin("retype", &volume.id).await?;
             if let Some(Fault::Pending(_)) = fault {
                 return Ok(RetypeOutcome::NeedsMigration);
             }
-            self.0.state().specs.insert(volume.id.clone(), to.specs.clone());
+            if let Some(Fault::Late(kind)) = fault {
+                self.0.state().late.push((call.generation, volume.id.clone(), to.specs.clone()));
+                return Err(DriverError::new(kind, "no answer yet"));
+            }
+            let mut state = self.0.state();
+            state.specs.insert(volume.id.clone(), to.specs.clone());
+            for (generation, id, specs) in std::mem::take(&mut state.late) {
+                if generation >= call.generation {
+                    state.specs.insert(id, specs);
+                }
+            }
+            drop(state);
             Array::end(fault, "retype", RetypeOutcome::Done(VolumeUpdate::default()))
         })
     }

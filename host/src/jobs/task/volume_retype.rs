@@ -18,7 +18,7 @@ use crate::{
     clock,
     domain::{volume::VolumeStatus, volume_type},
     driver::{
-        DriverResult,
+        Call, DriverResult,
         types::{NewType, RetypeOutcome, Volume, VolumeUpdate},
     },
     jobs::{JobContext, Outcome, Task, TaskError},
@@ -28,7 +28,7 @@ use crate::{
     store::{
         Tx,
         sql::{
-            qos_specs::Consumer,
+            qos_specs::QosSpecs,
             types::{Type, TypeOf},
             volume_work::ProviderUpdate,
             volumes::VolumeRow,
@@ -122,18 +122,18 @@ async fn retype(cx: &JobContext, volume: &VolumeRow, to: &Type) -> Result<Driver
         return Ok(Ok(RetypeOutcome::Done(VolumeUpdate::default())));
     }
     let new = NewType { specs, qos, multiattach: volume_type::is_multiattach(to.specs()), pool: told.pool.clone() };
-    Ok(ask_driver(cx, volume, "retype", &told, &new).await)
+    Ok(ask_driver(cx, &support::call(cx, "retype"), volume, &told, &new).await)
 }
 
 /// The QoS specs that the back end keeps for volumes of this type.
 async fn back_end_qos(cx: &JobContext, of: &Type) -> Result<BTreeMap<String, String>, TaskError> {
-    let found = support::qos_of_type(cx, &of.row.id).await?.filter(|q| q.consumer().is_some_and(Consumer::is_back_end));
-    Ok(found.map(|q| q.specs).unwrap_or_default())
+    let found = support::qos_of_type(cx, &of.row.id).await?;
+    Ok(found.and_then(QosSpecs::at_the_back_end).unwrap_or_default())
 }
 
-async fn ask_driver(cx: &JobContext, volume: &VolumeRow, step: &str, told: &Volume, new: &NewType) -> DriverResult<RetypeOutcome> {
+async fn ask_driver(cx: &JobContext, call: &Call, volume: &VolumeRow, told: &Volume, new: &NewType) -> DriverResult<RetypeOutcome> {
     let backend = cx.app.drivers.backend(volume.backend().unwrap_or_default())?;
-    backend.need_volume_retype()?.retype(&support::call(cx, step), told, new).await
+    backend.need_volume_retype()?.retype(call, told, new).await
 }
 
 /// Repeats did not help. What the array may have changed all the same is changed back, or the user is told.
@@ -146,7 +146,8 @@ async fn give_up(cx: &JobContext, volume: &VolumeRow, to: &Type, ask: &Ask, deta
     failed(cx, volume, ask, Some((detail, &text)), undone).await
 }
 
-/// Retypes back to the type the volume has in the database. None: that is not certain to have happened, either.
+/// Retypes back to the type the volume has in the database: newer than what it takes back, which may still be on its way.
+/// None: that is not certain to have happened, either.
 async fn undo(cx: &JobContext, volume: &VolumeRow, to: &Type) -> Result<Option<VolumeUpdate>, TaskError> {
     let mut told = support::driver_volume(cx, volume).await?;
     let qos = back_end_qos(cx, to).await?;
@@ -156,7 +157,7 @@ async fn undo(cx: &JobContext, volume: &VolumeRow, to: &Type) -> Result<Option<V
         multiattach: volume.multiattach,
         pool: told.pool.clone(),
     };
-    match ask_driver(cx, volume, "retype-back", &told, &old).await {
+    match ask_driver(cx, &support::undo_call(cx, "retype-back"), volume, &told, &old).await {
         Ok(RetypeOutcome::Done(update)) => Ok(Some(update)),
         Ok(RetypeOutcome::NeedsMigration) => Ok(None),
         Err(e) => {
