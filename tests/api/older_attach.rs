@@ -554,3 +554,16 @@ async fn an_attachment_of_a_server_goes_no_other_way_than_by_os_detach_while_the
     assert_eq!(site.array.hosts_of(&volume), ["c2"]);
     detach(&nova, attached).await.expect(200);
 }
+
+#[tokio::test]
+async fn what_is_exported_to_read_from_is_not_said_to_be_written_to() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    let volume = site.volume().await;
+    let mut reader = connector("c1");
+    reader["mode"] = json!("ro");
+    act(&member, &volume, "os-initialize_connection", json!({ "connector": reader })).await.expect(200);
+    act(&member, &volume, "os-attach", json!({ "host_name": "c1", "mountpoint": "/dev/vdb", "mode": "rw" })).await.expect(202);
+    let list = member.at("3.27").get(&format!("/attachments/detail?volume_id={volume}")).await.expect(200);
+    assert_eq!((&list["attachments"][0]["status"], &list["attachments"][0]["attach_mode"]), (&json!("attached"), &json!("ro")));
+}

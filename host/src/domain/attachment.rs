@@ -66,6 +66,10 @@ pub fn volume_follows<'a>(attachments: impl IntoIterator<Item = &'a str>) -> (Vo
     }
 }
 
+/// From where an attachment is connected and is said to be attached: nothing takes it away.
+pub const STAYS: &[AttachmentStatus] =
+    &[AttachmentStatus::Reserved, AttachmentStatus::Attaching, AttachmentStatus::Attached, AttachmentStatus::ErrorAttaching];
+
 /// What an attachment in `status` is without the connection it had: what the older actions say of it they say apart from its
 /// connection; any other is a reservation again.
 pub fn without_connection(status: &str, is_older: bool) -> &str {

@@ -4,7 +4,7 @@ use crate::{
     app::App,
     clock,
     context::RequestContext,
-    domain::attachment::AttachmentStatus,
+    domain::attachment::STAYS,
     error::{Error, Result},
     service::refusal,
 };
@@ -17,8 +17,7 @@ pub async fn complete(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
     if tx.volume_locked(&attachment.volume_id).await?.is_none() {
         return Err(refusal::attachment_not_found(id));
     }
-    let from = [AttachmentStatus::Reserved, AttachmentStatus::Attaching, AttachmentStatus::Attached, AttachmentStatus::ErrorAttaching];
-    if !tx.attachment_complete(id, &from, clock::now()).await? {
+    if !tx.attachment_complete(id, STAYS, clock::now()).await? {
         return Err(match tx.attachment(id).await? {
             None => refusal::attachment_not_found(id),
             Some(found) => Error::conflict(format!("The attachment cannot be completed: its status is {}.", found.status)),

@@ -17,7 +17,7 @@ use crate::{
     app::App,
     clock,
     context::RequestContext,
-    domain::attachment::{AttachmentStatus, OlderAction, held_by_compute},
+    domain::attachment::{OlderAction, STAYS, held_by_compute},
     error::{Error, Kind, Result},
     jobs::{NewJob, task::ConnectAsk},
     policy::Target,
@@ -102,8 +102,7 @@ async fn begin_connect(
     let connector = serde_json::Value::Object(ask.connector.clone()).to_string();
     let ask = ConnectAsk { was_connected: before.connection_info.is_some(), ..ask.clone() };
     let job_id = tx.enqueue(&app.jobs, job(app, ctx, volume, attachment_id, "attachment.connect", serde_json::json!(ask))).await?;
-    let from = [AttachmentStatus::Reserved, AttachmentStatus::Attaching, AttachmentStatus::Attached, AttachmentStatus::ErrorAttaching];
-    if !tx.attachment_begin_connect(attachment_id, &from, &job_id, &connector, leftovers.as_deref(), clock::now()).await? {
+    if !tx.attachment_begin_connect(attachment_id, STAYS, &job_id, &connector, leftovers.as_deref(), clock::now()).await? {
         return Err(Error::conflict("The attachment is being changed by another request."));
     }
     event_now(tx, "volume.attach.start", &volume.id, &ctx.request_id).await?;

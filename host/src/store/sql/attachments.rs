@@ -301,14 +301,22 @@ impl Tx {
         self.volume_execute(sql).await
     }
 
-    /// `os-attach`; false while it is being taken away.
-    pub async fn attachment_attach(&mut self, id: &str, said: &SaidAttached, now: Micros) -> StoreResult<bool> {
-        let sql = "UPDATE attachments SET status = 'attached', older = CASE WHEN older IS NULL THEN NULL ELSE 'attach' END, \
-                   instance_id = COALESCE($2, instance_id), attached_host = $3, mountpoint = $4, mode = $5, leaving = FALSE, \
-                   attached_at = COALESCE(attached_at, $6), updated_at = $6 WHERE id = $1 AND (work IS NULL OR work IN ('connect', 'unplug'))";
-        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(&said.instance_id).bind(&said.host).bind(&said.mountpoint).bind(said.mode)
-            .bind(now).execute(c).await?.rows_affected())
-            == 1)
+    /// `os-attach`: from `from` to attached; false while it is being taken away. As what it is exported it stays, whatever is
+    /// said.
+    pub async fn attachment_attach(&mut self, id: &str, from: &[AttachmentStatus], said: &SaidAttached, now: Micros) -> StoreResult<bool> {
+        let mut sql = Sql::new(
+            "UPDATE attachments SET status = 'attached', older = CASE WHEN older IS NULL THEN NULL ELSE 'attach' END, leaving = FALSE, attached_host = ",
+        );
+        sql.bind(Value::Text(said.host.clone())).push(", mountpoint = ").bind(said.mountpoint.as_str());
+        if let Some(instance_id) = &said.instance_id {
+            sql.push(", instance_id = ").bind(instance_id.as_str());
+        }
+        sql.push(", mode = CASE WHEN connection_info IS NULL THEN ")
+            .bind(said.mode)
+            .push(" ELSE mode END, attached_at = COALESCE(attached_at, ");
+        sql.bind(now).push("), updated_at = ").bind(now).push(" WHERE id = ").bind(id);
+        sql.push(" AND (work IS NULL OR work IN ('connect', 'unplug')) AND status IN ").bind_list(from.iter().map(|s| s.as_str()));
+        self.volume_execute(sql).await
     }
 
     /// Announces the detach of everything that is attached to the volume, or takes that back. How many it changed.

@@ -6,7 +6,7 @@ use crate::{
     app::App,
     clock,
     context::RequestContext,
-    domain::attachment::{AttachMode, AttachmentStatus, OlderAction},
+    domain::attachment::{AttachMode, AttachmentStatus, OlderAction, STAYS},
     error::{Error, Result},
     service::{refusal, volume::destroy::event_now},
     store::sql::attachments::{AttachmentRow, SaidAttached},
@@ -30,7 +30,7 @@ pub async fn attach(app: &App, ctx: &RequestContext, id: &str, said: SaidAttache
         },
     };
     event_now(&mut tx, "volume.attach.start", id, &ctx.request_id).await?;
-    if !tx.attachment_attach(&attachment.id, &said, clock::now()).await? {
+    if !tx.attachment_attach(&attachment.id, STAYS, &said, clock::now()).await? {
         return Err(Error::conflict("The attachment is being deleted."));
     }
     tx.volume_follow_attachments(id, clock::now()).await?;
