@@ -177,3 +177,24 @@ fn write_private(path: &Path, text: &str) -> Result<PathBuf, BootstrapError> {
 fn put(next: &Path, path: &Path) -> Result<(), BootstrapError> {
     fs::rename(next, path).map_err(|source| BootstrapError::File { path: path.to_owned(), source })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_stays_until_its_successor_takes_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("clouds.yaml");
+        let read = || fs::read_to_string(&path).ok();
+        // one that a crash left is in nobody's way
+        write_private(&path, "lost").unwrap();
+        let first = write_private(&path, "first").unwrap();
+        assert_eq!(read(), None);
+        put(&first, &path).unwrap();
+        let second = write_private(&path, "second").unwrap();
+        assert_eq!(read().as_deref(), Some("first"), "its password may not come into force");
+        put(&second, &path).unwrap();
+        assert_eq!((read().as_deref(), second.exists()), (Some("second"), false));
+    }
+}
