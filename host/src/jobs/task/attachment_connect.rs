@@ -22,12 +22,14 @@ use crate::{
         types::{self, AccessMode, Connection, Connector, DisconnectTarget},
     },
     error::Kind,
-    jobs::{JobContext, JobFault, NewJob, Outcome, Task, TaskError},
+    jobs::{JobContext, JobFault, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
     service::{
         attachment::{
+            Asker,
             connector::{parse, parse_text, same_end, shares_end},
             delete::forget,
+            job_for,
         },
         volume::{destroy::event_now, follow},
     },
@@ -370,18 +372,9 @@ async fn without_purpose(
         forget(tx, attachment, Some(&cx.job.id), &cx.job.request_id).await?;
         return Ok(());
     }
-    let job = NewJob {
-        kind: "attachment.disconnect",
-        resource_kind: "attachment",
-        order_key: volume.id.clone(),
-        resource_id: attachment.id.clone(),
-        backend: volume.backend().map(str::to_owned),
-        payload: json!(DisconnectAsk { status: attachment.status.clone(), ..DisconnectAsk::default() }),
-        max_age: cx.app.config.get().jobs.max_age,
-        request_id: cx.job.request_id.clone(),
-        project_id: cx.job.project_id.clone(),
-        user_id: cx.job.user_id.clone(),
-    };
+    let asker = Asker { request_id: cx.job.request_id.clone(), project_id: cx.job.project_id.clone(), user_id: cx.job.user_id.clone() };
+    let ask = DisconnectAsk { status: attachment.status.clone(), ..DisconnectAsk::default() };
+    let job = job_for(&cx.app, asker, volume, &attachment.id, "attachment.disconnect", json!(ask));
     let job = tx.enqueue(&cx.app.jobs, job).await?;
     tx.attachment_begin_disconnect(&attachment.id, &job, clock::now()).await?;
     Ok(())

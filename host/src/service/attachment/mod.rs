@@ -71,8 +71,21 @@ fn used_by_compute(message: String) -> Error {
     Error::conflict(message).with_class("ConflictNovaUsingAttachment")
 }
 
+fn job(app: &App, ctx: &RequestContext, volume: &VolumeRow, attachment_id: &str, kind: &'static str, payload: Value) -> NewJob {
+    let asker =
+        Asker { request_id: ctx.request_id.clone(), project_id: ctx.project_id().to_owned(), user_id: ctx.principal.user_id.clone() };
+    job_for(app, asker, volume, attachment_id, kind, payload)
+}
+
+/// On whose behalf a job works.
+pub struct Asker {
+    pub request_id: String,
+    pub project_id: String,
+    pub user_id: String,
+}
+
 /// A job about one attachment. Jobs of one volume run one at a time.
-fn job(app: &App, ctx: &RequestContext, volume: &VolumeRow, attachment_id: &str, kind: &'static str, payload: serde_json::Value) -> NewJob {
+pub fn job_for(app: &App, asker: Asker, volume: &VolumeRow, attachment_id: &str, kind: &'static str, payload: Value) -> NewJob {
     NewJob {
         kind,
         resource_kind: "attachment",
@@ -81,9 +94,9 @@ fn job(app: &App, ctx: &RequestContext, volume: &VolumeRow, attachment_id: &str,
         backend: volume.backend().map(str::to_owned),
         payload,
         max_age: app.config.get().jobs.max_age,
-        request_id: ctx.request_id.clone(),
-        project_id: ctx.project_id().to_owned(),
-        user_id: ctx.principal.user_id.clone(),
+        request_id: asker.request_id,
+        project_id: asker.project_id,
+        user_id: asker.user_id,
     }
 }
 
