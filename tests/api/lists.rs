@@ -275,7 +275,10 @@ async fn a_list_with_too_many_filters_is_refused() {
     let site = Site::start().await;
     let operator = site.operator().await.at("3.71");
     let many = |n: usize| vec!["status=error"; n].join("&");
-    let pairs = |n: usize| format!("{{{}}}", (0..n).map(|k| format!("'k{k}':'v'")).collect::<Vec<_>>().join(","));
+    let pairs = |n: usize| {
+        let text = format!("{{{}}}", (0..n).map(|k| format!("'k{k}':'v'")).collect::<Vec<_>>().join(","));
+        url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>()
+    };
     for path in ["/volumes", "/volumes/detail", "/snapshots", "/attachments", "/messages"] {
         operator.get(&format!("{path}?{}", many(64))).await.expect(200);
         for n in [65, 1200] {
@@ -283,12 +286,9 @@ async fn a_list_with_too_many_filters_is_refused() {
         }
     }
     for (path, key) in [("/volumes", "metadata"), ("/snapshots", "metadata"), ("/types", "extra_specs")] {
-        operator.get(&format!("{path}?{key}={}", quoted(&pairs(64)))).await.expect(200);
+        operator.get(&format!("{path}?{key}={}", pairs(64))).await.expect(200);
         for n in [65, 1200] {
-            assert!(
-                operator.get(&format!("{path}?{key}={}", quoted(&pairs(n)))).await.fault(400).contains("at most 64 filters"),
-                "{path} {n}"
-            );
+            assert!(operator.get(&format!("{path}?{key}={}", pairs(n))).await.fault(400).contains("at most 64 filters"), "{path} {n}");
         }
     }
 }
