@@ -283,7 +283,12 @@ const OWNERS: [&str; 18] = [
 async fn whoever_gave_a_volume_away_finds_it_no_more_whatever_was_being_asked_meanwhile() {
     let Some((site, database)) = site().await else { return };
     let (member, stranger) = (site.member().await, site.block(Persona::Stranger).await);
-    site.operator().await.post("/types", json!({ "volume_type": { "name": "gold" } })).await.expect(200);
+    let operator = site.operator().await;
+    operator.post("/types", json!({ "volume_type": { "name": "gold" } })).await.expect(200);
+    for owner in [&member, &stranger] {
+        let room = json!({ "quota_set": { "volumes": -1, "snapshots": -1 } });
+        operator.put(&format!("/os-quota-sets/{}", owner.project_id), room).await.expect(200);
+    }
     for what in OWNERS {
         let volume = site.volume().await;
         let snapshot = snapshot(&member, &volume).await;
