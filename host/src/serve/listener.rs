@@ -1,6 +1,6 @@
 //! Accepting connections: limits, time-outs, and an end that cuts no answer in two.
 
-use std::{collections::BTreeMap, fmt, net::SocketAddr, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, net::SocketAddr, time::Duration};
 
 use axum::{body::Body, extract::ConnectInfo};
 use http::Request;
@@ -9,14 +9,11 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::{conn::auto, graceful::GracefulShutdown},
 };
-use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::Semaphore,
-};
+use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use super::ServeError;
+use super::{ServeError, accept::accept};
 use crate::{api::route::Api, config::ListenConfig};
 
 /// The sockets of one process, before anything is served on them.
@@ -80,27 +77,9 @@ impl Sockets {
 
 /// Serves `router` until `stop`, then gives connections the configured grace to finish their requests.
 pub(super) async fn serve(api: Api, socket: TcpListener, router: axum::Router, limits: ListenConfig, stop: CancellationToken) {
-    let room = Arc::new(Semaphore::new(limits.max_connections));
     let graceful = GracefulShutdown::new();
     let open = metrics::gauge!("stowage_connections", "service" => name(api));
-    loop {
-        let permit = tokio::select! {
-            () = stop.cancelled() => break,
-            permit = Arc::clone(&room).acquire_owned() => permit,
-        };
-        let accepted = tokio::select! {
-            () = stop.cancelled() => break,
-            accepted = socket.accept() => accepted,
-        };
-        let (stream, peer) = match accepted {
-            Ok(accepted) => accepted,
-            Err(e) => {
-                // out of file descriptors, or a connection that was gone at once: neither is cured by trying harder
-                tracing::warn!(service = name(api), error = %e, "a connection was not accepted");
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                continue;
-            }
-        };
+    accept(name(api), socket, limits.max_connections, stop, |stream, peer, permit| {
         let connection = graceful.watcher().watch(connection(stream, peer, router.clone(), limits.header_timeout));
         let open = open.clone();
         tokio::spawn(async move {
@@ -111,8 +90,8 @@ pub(super) async fn serve(api: Api, socket: TcpListener, router: axum::Router, l
             open.decrement(1.0);
             drop(permit);
         });
-    }
-    drop(socket);
+    })
+    .await;
     let in_flight = graceful.count();
     if tokio::time::timeout(limits.shutdown_grace, graceful.shutdown()).await.is_err() {
         tracing::warn!(service = name(api), in_flight, "the grace has passed; connections are cut");

@@ -4,6 +4,7 @@
 //! written, unless it is taken by the process that has this very state), then the database, then everything that needs it, then connections are accepted. Order of the end: no new
 //! connection, requests in flight get their answers, jobs are handed back, the database is closed.
 
+pub(crate) mod accept;
 mod cluster_host;
 mod error;
 mod listener;

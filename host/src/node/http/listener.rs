@@ -12,14 +12,16 @@ use hyper_util::{
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
-    time::{sleep, timeout},
+    time::timeout,
 };
 use tokio_rustls::{TlsAcceptor, rustls};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::node::refusal::{Refusal, Result};
+use crate::{
+    node::refusal::{Refusal, Result},
+    serve::accept::accept,
+};
 
 const CONNECTIONS: usize = 1024;
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -59,26 +61,9 @@ impl Acceptor {
 
 /// Serves until `stop`, then lets requests end.
 pub async fn serve(socket: TcpListener, acceptor: Acceptor, router: Router, stop: CancellationToken) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
     let graceful = Arc::new(GracefulShutdown::new());
     let open = tokio_util::task::TaskTracker::new();
-    loop {
-        let permit = tokio::select! {
-            () = stop.cancelled() => break,
-            permit = Arc::clone(&room).acquire_owned() => permit,
-        };
-        let accepted = tokio::select! {
-            () = stop.cancelled() => break,
-            accepted = socket.accept() => accepted,
-        };
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
-            Err(e) => {
-                tracing::warn!(error = %e, "a connection was not accepted");
-                sleep(Duration::from_millis(50)).await;
-                continue;
-            }
-        };
+    accept("node", socket, CONNECTIONS, stop, |stream, _, permit| {
         let (acceptor, router, watcher) = (acceptor.clone(), router.clone(), graceful.watcher());
         open.spawn(async move {
             if let Err(e) = connection(stream, acceptor, router, watcher).await {
@@ -86,8 +71,8 @@ pub async fn serve(socket: TcpListener, acceptor: Acceptor, router: Router, stop
             }
             drop(permit);
         });
-    }
-    drop(socket);
+    })
+    .await;
     open.close();
     if let Some(graceful) = Arc::into_inner(graceful)
         && timeout(GRACE, async { tokio::join!(graceful.shutdown(), open.wait()) }).await.is_err()
