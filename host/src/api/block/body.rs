@@ -155,6 +155,46 @@ pub fn pairs(field: &str, map: &Map<String, Value>) -> Result<Vec<(String, Strin
         .collect()
 }
 
+/// The pairs under `metadata`, which alone is the body.
+pub fn sole_metadata(req: &ApiRequest) -> Result<Vec<(String, String)>> {
+    let body = object(req)?;
+    deny_unknown(&body, &["metadata"])?;
+    match body.get("metadata") {
+        Some(Value::Object(map)) => pairs("metadata", map),
+        _ => Err(Error::invalid("Invalid input for field/attribute metadata. An object of texts is needed.")),
+    }
+}
+
+/// The one pair under `meta`, which alone is the body; its key is the URL's.
+pub fn sole_pair(req: &ApiRequest) -> Result<(String, String)> {
+    let body = object(req)?;
+    let members = sole_member(&body, "meta", &[])?;
+    if !members.has(req.param("key")) {
+        return Err(not_the_urls_key());
+    }
+    match <[_; 1]>::try_from(members.pairs()?) {
+        Ok([pair]) => Ok(pair),
+        Err(_) => Err(too_many_keys()),
+    }
+}
+
+/// Refuses an object that has anything but the URL's key.
+pub fn only_the_urls_key(map: &Map<String, Value>, key: &str) -> Result<()> {
+    match map.len() {
+        _ if !map.contains_key(key) => Err(not_the_urls_key()),
+        1 => Ok(()),
+        _ => Err(too_many_keys()),
+    }
+}
+
+pub fn not_the_urls_key() -> Error {
+    Error::invalid("Request body and URI mismatch")
+}
+
+pub fn too_many_keys() -> Error {
+    Error::invalid("Request body contains too many items")
+}
+
 /// The words upstream takes for true and false; none for any other.
 pub fn truth(word: &str) -> Option<bool> {
     match word.to_ascii_lowercase().as_str() {

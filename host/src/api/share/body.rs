@@ -2,9 +2,12 @@
 
 use serde_json::{Map, Value};
 
-pub use crate::api::block::body::{Members, is_uuid, member, object, truth};
+pub use crate::api::block::body::{Members, is_uuid, member, object, only_the_urls_key, truth};
 use crate::{
-    api::request::ApiRequest,
+    api::{
+        block::body::{not_the_urls_key, too_many_keys},
+        request::ApiRequest,
+    },
     domain::metadata::check_of_share,
     error::{Error, Kind, Result},
 };
@@ -56,10 +59,10 @@ pub fn pairs(map: &Map<String, Value>) -> Result<Vec<(String, String)>> {
 pub fn one_pair(req: &ApiRequest) -> Result<Vec<(String, String)>> {
     let pairs = metadata(&object(req)?)?;
     if !pairs.iter().any(|(key, _)| key == req.param("key")) {
-        return Err(Error::invalid("Request body and URI mismatch"));
+        return Err(not_the_urls_key());
     }
     if pairs.len() > 1 {
-        return Err(Error::invalid("Request body contains too many items"));
+        return Err(too_many_keys());
     }
     Ok(pairs)
 }

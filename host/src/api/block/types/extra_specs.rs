@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     api::{
-        block::body::{deny_unknown, object},
+        block::body::{deny_unknown, object, only_the_urls_key},
         reply::Reply,
         request::ApiRequest,
     },
@@ -35,12 +35,7 @@ pub async fn merge(req: ApiRequest) -> Result<Reply> {
 pub async fn put(req: ApiRequest) -> Result<Reply> {
     let body = object(&req)?;
     let key = req.param("key");
-    if !body.contains_key(key) {
-        return Err(Error::invalid("Request body and URI mismatch"));
-    }
-    if body.len() != 1 {
-        return Err(Error::invalid("Request body contains too many items"));
-    }
+    only_the_urls_key(&body, key)?;
     let given = specs(&Value::Object(body.clone()))?;
     if given.is_empty() {
         return Err(Error::invalid(format!("Invalid input for field/attribute {key:.80}. None is not of type 'string'")));

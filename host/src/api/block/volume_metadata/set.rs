@@ -4,11 +4,11 @@ use serde_json::json;
 use super::show::render;
 use crate::{
     api::{
-        block::body::{deny_unknown, object, pairs, sole_member},
+        block::body::{sole_metadata, sole_pair},
         reply::Reply,
         request::ApiRequest,
     },
-    error::{Error, Result},
+    error::Result,
     service::volume_metadata::set::{Manner, set},
 };
 
@@ -21,12 +21,7 @@ pub async fn replace(req: ApiRequest) -> Result<Reply> {
 }
 
 async fn put_all(req: ApiRequest, action: &str, manner: Manner) -> Result<Reply> {
-    let body = object(&req)?;
-    deny_unknown(&body, &["metadata"])?;
-    let given = match body.get("metadata") {
-        Some(serde_json::Value::Object(map)) => pairs("metadata", map)?,
-        _ => return Err(Error::invalid("Invalid input for field/attribute metadata. An object of texts is needed.")),
-    };
+    let given = sole_metadata(&req)?;
     let if_match = if manner == Manner::Replace && req.ctx.microversion >= 15 { if_match(&req) } else { None };
     let now = set(&req.app, &req.ctx, req.param("volume_id"), action, &given, manner, if_match.as_deref()).await?;
     render(&req, &now)
@@ -40,16 +35,8 @@ fn if_match(req: &ApiRequest) -> Option<String> {
 }
 
 pub async fn one(req: ApiRequest) -> Result<Reply> {
-    let body = object(&req)?;
-    let members = sole_member(&body, "meta", &[])?;
-    let key = req.param("key");
-    if !members.has(key) {
-        return Err(Error::invalid("Request body and URI mismatch"));
-    }
-    let given = members.pairs()?;
-    if given.len() != 1 {
-        return Err(Error::invalid("Request body contains too many items"));
-    }
-    set(&req.app, &req.ctx, req.param("volume_id"), "volume:update_volume_metadata", &given, Manner::Merge, None).await?;
-    Reply::json(StatusCode::OK, &json!({ "meta": { key: given[0].1 } }))
+    let (key, value) = sole_pair(&req)?;
+    let pair = [(key.clone(), value.clone())];
+    set(&req.app, &req.ctx, req.param("volume_id"), "volume:update_volume_metadata", &pair, Manner::Merge, None).await?;
+    Reply::json(StatusCode::OK, &json!({ "meta": { key: value } }))
 }

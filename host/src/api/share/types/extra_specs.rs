@@ -4,7 +4,11 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    api::{reply::Reply, request::ApiRequest, share::body::object},
+    api::{
+        reply::Reply,
+        request::ApiRequest,
+        share::body::{object, only_the_urls_key},
+    },
     error::{Error, Result},
     service::share_type::extra_specs,
 };
@@ -38,12 +42,7 @@ pub async fn put(req: ApiRequest) -> Result<Reply> {
     let (id, key) = (req.param("type_id"), req.param("key"));
     extra_specs::allowed(&req.app, &req.ctx, id, ACTION).await?;
     let body = object(&req)?;
-    if !body.contains_key(key) {
-        return Err(Error::invalid("Request body and URI mismatch"));
-    }
-    if body.len() != 1 {
-        return Err(Error::invalid("Request body contains too many items"));
-    }
+    only_the_urls_key(&body, key)?;
     let written = extra_specs::put(&req.app, &req.ctx, id, ACTION, &specs(&body)?).await?;
     Reply::json(StatusCode::OK, &json!(written.into_iter().collect::<BTreeMap<_, _>>()))
 }
