@@ -31,6 +31,32 @@ pub trait ListKey: Copy + 'static {
     }
 }
 
+/// A list to be read: which rows (`F`, one condition), in what order, and which page of them.
+#[derive(Debug, Clone)]
+pub struct ListQuery<F> {
+    pub filters: Vec<F>,
+    /// Columns of the list's [`ListKey`], the id last.
+    pub order: Vec<Order>,
+    /// The marker's values in that order.
+    pub after: Option<Vec<Value>>,
+    pub limit: i64,
+    pub offset: i64,
+}
+
+// written out: a condition has no default
+impl<F> Default for ListQuery<F> {
+    fn default() -> Self {
+        Self { filters: Vec::new(), order: Vec::new(), after: None, limit: 0, offset: 0 }
+    }
+}
+
+impl<F> ListQuery<F> {
+    /// Appends the page.
+    pub fn push_page(&self, sql: &mut Sql) {
+        push_page(sql, &self.order, self.after.as_deref(), self.limit, self.offset);
+    }
+}
+
 /// Appends what makes a page of a list: the rows after the one with `after` as its values, in this order, so many.
 pub fn push_page(sql: &mut Sql, order: &[Order], after: Option<&[Value]>, limit: i64, offset: i64) {
     if let Some(after) = after {

@@ -10,6 +10,7 @@ pub mod error;
 pub mod keyset;
 pub mod migrate;
 pub mod open;
+mod read;
 pub mod sql;
 pub mod tx;
 

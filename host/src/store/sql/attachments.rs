@@ -10,8 +10,8 @@ use crate::{
     },
     store::{
         Store, StoreResult, Tx,
-        bind::{Sql, Value, bind_values, push_contains},
-        keyset::{self, ListKey, Order},
+        bind::{Sql, Value, push_contains},
+        keyset::{ListKey, ListQuery},
         on_read, on_tx,
     },
 };
@@ -125,15 +125,8 @@ pub enum AttachmentFilter {
     Never,
 }
 
-/// A list to be read.
-#[derive(Debug, Clone, Default)]
-pub struct AttachmentQuery {
-    pub filters: Vec<AttachmentFilter>,
-    pub order: Vec<Order>,
-    pub after: Option<Vec<Value>>,
-    pub limit: i64,
-    pub offset: i64,
-}
+/// A list of attachments to be read.
+pub type AttachmentQuery = ListQuery<AttachmentFilter>;
 
 /// A reservation to be inserted.
 #[derive(Debug, Clone)]
@@ -180,9 +173,8 @@ impl Store {
                 AttachmentFilter::Never => sql.push(" AND 1 = 0"),
             };
         }
-        keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
-        let Sql { text, values } = sql;
-        Ok(on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?))
+        query.push_page(&mut sql);
+        self.fetch_all(sql).await
     }
 
     /// Every attachment of one volume, oldest first.

@@ -10,7 +10,7 @@ use crate::{
     notify::{message::NewMessage, share_message::NewShareMessage},
     store::{
         Store, StoreResult, Tx,
-        bind::{Sql, Value, bind_values, push_contains},
+        bind::{Sql, Value, push_contains},
         keyset::{self, ListKey, Order},
         on_read, on_tx,
         sql::backends::BackendKind,
@@ -143,8 +143,7 @@ impl Store {
             };
         }
         keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
-        let Sql { text, values } = sql;
-        Ok(on_read!(self, p => bind_values!(sqlx::query_as(AssertSqlSafe(text)), values).fetch_all(p).await?))
+        self.fetch_all(sql).await
     }
 }
 

@@ -2,11 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::{
-    Store, StoreResult, Tx,
-    bind::{Sql, bind_values},
-    on_read, on_tx,
-};
+use crate::store::{Store, StoreResult, Tx, bind::Sql, on_read, on_tx};
 
 /// Pairs, by key.
 pub type Pairs = Vec<(String, String)>;
@@ -61,11 +57,9 @@ impl Store {
     pub async fn metadata_of_all(&self, of: MetadataOf, ids: impl Iterator<Item = &str>) -> StoreResult<HashMap<String, Pairs>> {
         let mut sql = Sql::new(format!("SELECT {}, key, value FROM {} WHERE {} IN ", of.owner(), of.table(), of.owner()));
         sql.bind_list(ids).push(" ORDER BY ").push(of.owner()).push(", key");
-        let Sql { text, values } = sql;
         let mut found: HashMap<String, Pairs> = HashMap::new();
-        if !values.is_empty() {
-            let rows: Vec<(String, String, String)> =
-                on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        if !sql.values.is_empty() {
+            let rows: Vec<(String, String, String)> = self.fetch_all(sql).await?;
             for (id, key, value) in rows {
                 found.entry(id).or_default().push((key, value));
             }

@@ -6,16 +6,11 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use sqlx::AssertSqlSafe;
 
 use crate::{
     clock::{Micros, micros},
     notify::{Event, NewEvent},
-    store::{
-        Store, StoreError, StoreResult, Tx,
-        bind::{Sql, bind_values},
-        on_read, on_tx,
-    },
+    store::{Store, StoreError, StoreResult, Tx, bind::Sql, on_read, on_tx},
 };
 
 #[derive(sqlx::FromRow)]
@@ -97,8 +92,7 @@ impl Tx {
         }
         let mut sql = Sql::new("DELETE FROM outbox WHERE seq IN ");
         sql.bind_list(seqs.iter().copied());
-        let Sql { text, values } = sql;
-        on_tx!(self, c => bind_values!(sqlx::query(AssertSqlSafe(text)), values).execute(c).await?.rows_affected());
+        self.run(sql).await?;
         Ok(())
     }
 

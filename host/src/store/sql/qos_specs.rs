@@ -7,7 +7,7 @@ use crate::{
     domain::text_enum,
     store::{
         Store, StoreResult, Tx,
-        bind::{Sql, Value, bind_values},
+        bind::{Sql, Value},
         keyset::{self, ListKey, Order},
         on_read, on_tx,
     },
@@ -123,9 +123,7 @@ impl Store {
             sql.push(" AND consumer = ").bind(consumer.as_str());
         }
         keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
-        let Sql { text, values } = sql;
-        let rows: Vec<QosSpecsRow> =
-            on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        let rows: Vec<QosSpecsRow> = self.fetch_all(sql).await?;
         self.with_pairs(rows).await
     }
 
@@ -148,9 +146,7 @@ impl Store {
         }
         let mut sql = Sql::new("SELECT qos_id, key, value FROM qos_spec_pairs WHERE qos_id IN ");
         sql.bind_list(rows.iter().map(|r| r.id.as_str()));
-        let Sql { text, values } = sql;
-        let found: Vec<(String, String, String)> =
-            on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        let found: Vec<(String, String, String)> = self.fetch_all(sql).await?;
         let mut pairs: HashMap<String, BTreeMap<String, String>> = HashMap::new();
         for (id, key, value) in found {
             pairs.entry(id).or_default().insert(key, value);

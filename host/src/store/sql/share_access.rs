@@ -10,11 +10,7 @@ use crate::{
         share::RulesStatus,
         share_access::{AccessLevel, AccessState, AccessType},
     },
-    store::{
-        Store, StoreResult, Tx,
-        bind::{Sql, bind_values},
-        on_read, on_tx,
-    },
+    store::{Store, StoreResult, Tx, bind::Sql, on_read, on_tx},
 };
 
 /// A rule.
@@ -77,8 +73,7 @@ impl Store {
             sql.bind(key.as_str()).push(" AND m.value = ").bind(value.as_str()).push(")");
         }
         sql.push(" ORDER BY created_at, id");
-        let Sql { text, values } = sql;
-        Ok(on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?))
+        self.fetch_all(sql).await
     }
 }
 

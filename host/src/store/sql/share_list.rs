@@ -10,9 +10,8 @@ use crate::{
     domain::text_enum,
     store::{
         Store, StoreResult,
-        bind::{Sql, Value, bind_values, push_contains},
-        keyset::{self, ListKey, Order},
-        on_read,
+        bind::{Sql, Value, push_contains},
+        keyset::{ListKey, ListQuery},
     },
 };
 
@@ -105,17 +104,8 @@ pub enum ShareFilter {
     Never,
 }
 
-/// A list to be read.
-#[derive(Debug, Clone, Default)]
-pub struct ShareQuery {
-    pub filters: Vec<ShareFilter>,
-    /// Columns of [`ShareSort`], the id last.
-    pub order: Vec<Order>,
-    /// The marker's values in that order.
-    pub after: Option<Vec<Value>>,
-    pub limit: i64,
-    pub offset: i64,
-}
+/// A list of shares to be read.
+pub type ShareQuery = ListQuery<ShareFilter>;
 
 /// A share with all that a view shows.
 #[derive(Debug, Clone)]
@@ -138,9 +128,8 @@ impl Store {
     pub async fn shares(&self, query: &ShareQuery, with: With) -> StoreResult<Vec<Share>> {
         let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
         push_filters(&mut sql, &query.filters);
-        keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
-        let Sql { text, values } = sql;
-        let rows: Vec<ShareRow> = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        query.push_page(&mut sql);
+        let rows: Vec<ShareRow> = self.fetch_all(sql).await?;
         self.shares_completed(rows, with).await
     }
 
@@ -148,8 +137,7 @@ impl Store {
     pub async fn share_count(&self, filters: &[ShareFilter]) -> StoreResult<i64> {
         let mut sql = Sql::new("SELECT COUNT(*) FROM shares s JOIN share_instances i ON i.share_id = s.id WHERE TRUE");
         push_filters(&mut sql, filters);
-        let Sql { text, values } = sql;
-        let (n,): (i64,) = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_one(p).await?);
+        let (n,): (i64,) = self.fetch_one(sql).await?;
         Ok(n)
     }
 

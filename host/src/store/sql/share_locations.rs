@@ -11,11 +11,7 @@ use super::metadata::{MetadataOf, Pairs};
 use crate::{
     clock::Micros,
     driver::types::ExportLocation,
-    store::{
-        Store, StoreResult, Tx,
-        bind::{Sql, bind_values},
-        on_read, on_tx,
-    },
+    store::{Store, StoreResult, Tx, bind::Sql, on_read, on_tx},
 };
 
 /// A location.
@@ -43,11 +39,9 @@ impl Store {
     pub async fn share_locations_of_all(&self, ids: impl Iterator<Item = &str>) -> StoreResult<HashMap<String, Vec<LocationRow>>> {
         let mut sql = Sql::new(format!("{SELECT} WHERE share_instance_id IN "));
         sql.bind_list(ids).push(" ORDER BY position, id");
-        let Sql { text, values } = sql;
         let mut found: HashMap<String, Vec<LocationRow>> = HashMap::new();
-        if !values.is_empty() {
-            let rows: Vec<LocationRow> =
-                on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        if !sql.values.is_empty() {
+            let rows: Vec<LocationRow> = self.fetch_all(sql).await?;
             for row in rows {
                 found.entry(row.share_instance_id.clone()).or_default().push(row);
             }

@@ -176,13 +176,6 @@ impl Tx {
         self.share_change(sql, id, from, to, now).await
     }
 
-    /// As [`Tx::share_status`], remembering where it came from.
-    pub async fn share_begin_work(&mut self, id: &str, from: &[ShareStatus], to: ShareStatus, now: Micros) -> StoreResult<bool> {
-        let mut sql = Sql::new("UPDATE shares SET previous_status = status, status = ");
-        sql.bind(to.as_str()).push(", updated_at = ").bind(now);
-        self.share_change(sql, id, from, to, now).await
-    }
-
     /// The condition of a change that `sql` begins, and the same for the instance.
     pub(super) async fn share_change(
         &mut self,

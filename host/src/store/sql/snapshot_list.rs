@@ -8,9 +8,8 @@ use crate::{
     domain::text_enum,
     store::{
         Store, StoreResult,
-        bind::{Sql, Value, bind_values, push_contains},
-        keyset::{self, ListKey, Order},
-        on_read,
+        bind::{Sql, Value, push_contains},
+        keyset::{ListKey, ListQuery},
     },
 };
 
@@ -85,17 +84,8 @@ pub enum SnapshotFilter {
     Never,
 }
 
-/// A list to be read.
-#[derive(Debug, Clone, Default)]
-pub struct SnapshotQuery {
-    pub filters: Vec<SnapshotFilter>,
-    /// Columns of [`SnapshotSort`], the id last.
-    pub order: Vec<Order>,
-    /// The marker's values in that order.
-    pub after: Option<Vec<Value>>,
-    pub limit: i64,
-    pub offset: i64,
-}
+/// A list of snapshots to be read.
+pub type SnapshotQuery = ListQuery<SnapshotFilter>;
 
 /// A snapshot with all that a view shows.
 #[derive(Debug, Clone)]
@@ -109,10 +99,8 @@ impl Store {
     pub async fn snapshots(&self, query: &SnapshotQuery) -> StoreResult<Vec<Snapshot>> {
         let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
         push_filters(&mut sql, &query.filters);
-        keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
-        let Sql { text, values } = sql;
-        let rows: Vec<SnapshotRow> =
-            on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        query.push_page(&mut sql);
+        let rows: Vec<SnapshotRow> = self.fetch_all(sql).await?;
         self.snapshots_completed(rows).await
     }
 
@@ -120,8 +108,7 @@ impl Store {
     pub async fn snapshot_count(&self, filters: &[SnapshotFilter]) -> StoreResult<i64> {
         let mut sql = Sql::new("SELECT COUNT(*) FROM snapshots s JOIN volumes v ON v.id = s.volume_id WHERE TRUE");
         push_filters(&mut sql, filters);
-        let Sql { text, values } = sql;
-        let (count,): (i64,) = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_one(p).await?);
+        let (count,): (i64,) = self.fetch_one(sql).await?;
         Ok(count)
     }
 

@@ -5,7 +5,7 @@ use crate::{
     domain::text_enum,
     store::{
         Store, StoreResult, Tx,
-        bind::{Sql, Value, bind_values},
+        bind::{Sql, Value},
         keyset::{self, ListKey, Order},
         on_read, on_tx,
     },
@@ -90,8 +90,7 @@ impl Store {
             }
         }
         keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
-        let Sql { text, values } = sql;
-        Ok(on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?))
+        self.fetch_all(sql).await
     }
 }
 

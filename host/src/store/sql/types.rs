@@ -10,7 +10,7 @@ use crate::{
     domain::text_enum,
     store::{
         Store, StoreResult, Tx,
-        bind::{Sql, Value, bind_values, push_contains},
+        bind::{Sql, Value, push_contains},
         keyset::{self, ListKey, Order},
         on_read, on_tx,
     },
@@ -26,6 +26,15 @@ pub enum TypeOf {
 impl TypeOf {
     /// Replaces `{types}`, `{specs}`, `{access}`, `{in_use}`, which stands for what keeps a type, and `{qos}`.
     fn sql(self, text: &str) -> AssertSqlSafe<String> {
+        AssertSqlSafe(self.named(text))
+    }
+
+    /// As [`Self::sql`], of a statement put together at run time.
+    fn statement(self, sql: Sql) -> Sql {
+        Sql { text: self.named(&sql.text), ..sql }
+    }
+
+    fn named(self, text: &str) -> String {
         let (types, specs, access) = match self {
             Self::Volume => ("volume_types", "volume_type_specs", "volume_type_access"),
             Self::Share => ("share_types", "share_type_specs", "share_type_access"),
@@ -37,13 +46,11 @@ impl TypeOf {
         };
         // share types have none
         let qos = if self == Self::Volume { "t.qos_specs_id" } else { "CAST(NULL AS TEXT)" };
-        AssertSqlSafe(
-            text.replace("{qos}", qos)
-                .replace("{types}", types)
-                .replace("{specs}", specs)
-                .replace("{access}", access)
-                .replace("{in_use}", in_use),
-        )
+        text.replace("{qos}", qos)
+            .replace("{types}", types)
+            .replace("{specs}", specs)
+            .replace("{access}", access)
+            .replace("{in_use}", in_use)
     }
 }
 
@@ -175,8 +182,7 @@ impl Store {
             sql.push(" AND s.value = ").bind(value.as_str()).push(")");
         }
         keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
-        let Sql { text, values } = sql;
-        let rows: Vec<TypeRow> = on_read!(self, p => bind_values!(sqlx::query_as(of.sql(&text)), values).fetch_all(p).await?);
+        let rows = self.fetch_all(of.statement(sql)).await?;
         self.with_specs(of, rows).await
     }
 
@@ -193,9 +199,7 @@ impl Store {
         }
         let mut sql = Sql::new("SELECT type_id, key, value FROM {specs} WHERE type_id IN ");
         sql.bind_list(rows.iter().map(|r| r.id.as_str())).push(" ORDER BY type_id, key");
-        let Sql { text, values } = sql;
-        let found: Vec<(String, String, String)> =
-            on_read!(self, p => bind_values!(sqlx::query_as(of.sql(&text)), values).fetch_all(p).await?);
+        let found: Vec<(String, String, String)> = self.fetch_all(of.statement(sql)).await?;
         let mut specs: HashMap<String, Vec<(String, String)>> = HashMap::new();
         for (id, key, value) in found {
             specs.entry(id).or_default().push((key, value));
@@ -249,8 +253,7 @@ impl Tx {
             sql.push(", is_public = ").bind(public);
         }
         sql.push(" WHERE id = ").bind(id);
-        let Sql { text, values } = sql;
-        Ok(on_tx!(self, c => bind_values!(sqlx::query(of.sql(&text)), values).execute(c).await?.rows_affected()) > 0)
+        self.run(of.statement(sql)).await
     }
 
     /// The type's name, which stays this until the transaction ends: figures are kept under it. None: no such type.

@@ -11,9 +11,8 @@ use crate::{
     domain::text_enum,
     store::{
         Store, StoreResult,
-        bind::{Sql, Value, bind_values, push_contains},
-        keyset::{self, ListKey, Order},
-        on_read,
+        bind::{Sql, Value, push_contains},
+        keyset::{ListKey, ListQuery},
     },
 };
 
@@ -109,17 +108,8 @@ pub enum VolumeFilter {
     Never,
 }
 
-/// A list to be read.
-#[derive(Debug, Clone, Default)]
-pub struct VolumeQuery {
-    pub filters: Vec<VolumeFilter>,
-    /// Columns of [`VolumeSort`], the id last.
-    pub order: Vec<Order>,
-    /// The marker's values in that order.
-    pub after: Option<Vec<Value>>,
-    pub limit: i64,
-    pub offset: i64,
-}
+/// A list of volumes to be read.
+pub type VolumeQuery = ListQuery<VolumeFilter>;
 
 /// A volume with all that a view shows.
 #[derive(Debug, Clone)]
@@ -134,9 +124,8 @@ impl Store {
     pub async fn volumes(&self, query: &VolumeQuery, complete: bool) -> StoreResult<Vec<Volume>> {
         let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
         push_filters(&mut sql, &query.filters);
-        keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
-        let Sql { text, values } = sql;
-        let rows: Vec<VolumeRow> = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        query.push_page(&mut sql);
+        let rows: Vec<VolumeRow> = self.fetch_all(sql).await?;
         self.volumes_completed(rows, complete).await
     }
 
@@ -144,8 +133,7 @@ impl Store {
     pub async fn volume_totals(&self, filters: &[VolumeFilter]) -> StoreResult<(i64, i64)> {
         let mut sql = Sql::new("SELECT COUNT(*), CAST(COALESCE(SUM(v.size_gib), 0) AS BIGINT) FROM volumes v WHERE TRUE");
         push_filters(&mut sql, filters);
-        let Sql { text, values } = sql;
-        Ok(on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_one(p).await?))
+        self.fetch_one(sql).await
     }
 
     /// The distinct metadata pairs of the volumes that match.
@@ -153,8 +141,7 @@ impl Store {
         let mut sql = Sql::new("SELECT DISTINCT m.key, m.value FROM volume_metadata m JOIN volumes v ON v.id = m.volume_id WHERE TRUE");
         push_filters(&mut sql, filters);
         sql.push(" ORDER BY m.key, m.value");
-        let Sql { text, values } = sql;
-        Ok(on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?))
+        self.fetch_all(sql).await
     }
 
     /// One volume with all that a view shows.
@@ -170,10 +157,8 @@ impl Store {
             metadata = self.metadata_of_all(MetadataOf::Volume, rows.iter().map(|r| r.id.as_str())).await?;
             let mut sql = Sql::new(format!("{SELECT_ATTACHMENT} WHERE volume_id IN "));
             sql.bind_list(rows.iter().filter(|r| r.attach_status != "detached").map(|r| r.id.as_str())).push(" ORDER BY created_at, id");
-            let Sql { text, values } = sql;
-            if !values.is_empty() {
-                let found: Vec<AttachmentRow> =
-                    on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+            if !sql.values.is_empty() {
+                let found: Vec<AttachmentRow> = self.fetch_all(sql).await?;
                 for a in found {
                     attachments.entry(a.volume_id.clone()).or_default().push(a);
                 }

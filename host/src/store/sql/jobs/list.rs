@@ -1,14 +1,8 @@
 //! The queue as an operator sees it.
 
-use sqlx::AssertSqlSafe;
-
 use crate::{
     clock::{self, Micros},
-    store::{
-        Store, StoreResult,
-        bind::{Sql, bind_values},
-        on_read,
-    },
+    store::{Store, StoreResult, bind::Sql, on_read},
 };
 
 /// A row of `GET /stowage/v1/jobs`.
@@ -91,7 +85,6 @@ impl Store {
             sql.push(" AND seq < COALESCE((SELECT m.seq FROM jobs m WHERE m.id = ").bind(id).push("), 9223372036854775807)");
         }
         sql.push(" ORDER BY seq DESC LIMIT ").bind(limit);
-        let Sql { text, values } = sql;
-        Ok(on_read!(self, p => bind_values!(sqlx::query_as(AssertSqlSafe(text)), values).fetch_all(p).await?))
+        self.fetch_all(sql).await
     }
 }
