@@ -216,6 +216,25 @@ async fn a_pending_extend_is_asked_for_until_it_is_done() {
 }
 
 #[tokio::test]
+async fn an_extend_that_an_operator_hid_keeps_its_room_whatever_else_is_asked() {
+    let site = Site::start().await;
+    pool_of(&site, 10.0, true).await;
+    let (member, operator) = (site.member().await, site.operator().await);
+    let id = site.volume().await;
+    site.array.hold("extend");
+    extend(&member, &id, 3).await.expect(202);
+    act(&operator, &id, "os-reset_status", json!({ "status": "available" })).await.expect(202);
+    // one that would fit, and one that would not
+    for size in [4, 500] {
+        assert!(extend(&member, &id, size).await.fault(400).contains("being changed"));
+    }
+    site.array.release("extend");
+    member.until(&format!("/volumes/{id}"), |a| a.body()["volume"]["size"] == 3).await;
+    assert_eq!(site.app.app().store.allocation(&id).await.unwrap().unwrap().gib, 3);
+    quota_is_true(&site).await;
+}
+
+#[tokio::test]
 async fn a_forced_delete_of_a_volume_being_extended_leaves_no_figure_behind() {
     let site = Site::start().await;
     let (member, operator) = (site.member().await, site.operator().await);

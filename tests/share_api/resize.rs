@@ -96,6 +96,21 @@ async fn a_driver_that_fails_to_extend_gives_everything_back() {
 }
 
 #[tokio::test]
+async fn an_extend_that_an_operator_hid_keeps_its_room_whatever_else_is_asked() {
+    let site = Site::with(json!({ "pools": ["p1:10"], "faults": ["shares.extend#1=pending:10"] })).await;
+    let member = site.member().await;
+    let id = site.available().await;
+    member.post(&action(&id), extend(3)).await.expect(202);
+    site.tell(&id, "available").await;
+    // one that would fit, and one that would not
+    for size in [4, 500] {
+        assert!(member.post(&action(&id), extend(size)).await.fault(400).contains("being resized"));
+    }
+    member.until(&format!("/shares/{id}"), |a| a.body()["share"]["size"] == 3).await;
+    assert_eq!((site.used(&member, "gigabytes").await, site.allocated().await), (3, 3));
+}
+
+#[tokio::test]
 async fn what_is_in_use_is_not_shrunk_away() {
     let site = Site::start().await;
     let member = site.member().await;

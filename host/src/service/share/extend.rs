@@ -15,7 +15,7 @@ use crate::{
     clock,
     context::RequestContext,
     domain::share::{EXTEND_FROM, ShareStatus, is_one_of, joined},
-    error::Result,
+    error::{Error, Result},
     notify::share_message::{NewShareMessage, ShareAction, ShareDetail, ShareResource},
     scheduler::Operation,
     service::share_refusal as refusal,
@@ -53,11 +53,16 @@ pub async fn extend(app: &Arc<App>, ctx: &RequestContext, id: &str, to_gib: i64,
         return Ok(tx.commit().await?);
     }
     if !tx.share_begin_resize(id, EXTEND_FROM, ShareStatus::Extending, to_gib, clock::now()).await? {
-        return Err(refusal::invalid_share(format!("Share {id} is being resized and cannot be extended now.")));
+        return Err(resizing(id));
     }
     tx.enqueue(&app.jobs, super::job(app, ctx, &share, "share.extend", json!({ "to_gib": to_gib }))).await?;
     event(&mut tx, "share.extend.start", &share, &ctx.request_id).await?;
     Ok(tx.commit().await?)
+}
+
+/// A resize is under way, whatever status an operator gave the share meanwhile.
+fn resizing(id: &str) -> Error {
+    refusal::invalid_share(format!("Share {id} is being resized and cannot be extended now."))
 }
 
 /// It may be extended so.
@@ -73,6 +78,10 @@ fn decide(share: &ShareRow, to_gib: i64) -> Result<()> {
         return Err(refusal::invalid_share(format!("Share {} is not on any back end and cannot be extended.", share.id)));
     }
     check_not_busy(share, refusal::invalid_share)?;
+    // before room is taken: that would close the claim of the resize that is under way
+    if share.resize_to.is_some() {
+        return Err(resizing(&share.id));
+    }
     if to_gib <= share.size_gib {
         return Err(refusal::invalid_input(format!(
             "New size for extend must be greater than current size. (current: {}, new: {to_gib}).",

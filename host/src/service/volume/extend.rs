@@ -76,7 +76,7 @@ pub async fn extend(app: &Arc<App>, ctx: &RequestContext, id: &str, to_gib: i64,
         return Ok(tx.commit().await?);
     }
     if !tx.volume_begin_extend(id, &[from], to_gib, clock::now()).await? {
-        return Err(refusal::invalid_volume(format!("Volume {id} is being changed or migrated and cannot be extended now.")));
+        return Err(changing(id));
     }
     let job = super::create::job(app, ctx, id, volume.backend(), "volume.extend", json!({ "to_gib": to_gib }));
     tx.enqueue(&app.jobs, job).await?;
@@ -93,6 +93,10 @@ fn decide(volume: &VolumeRow, in_use: bool, to_gib: i64) -> Result<(VolumeStatus
             volume.id, volume.status
         )));
     }
+    // before room is taken: that would close the claim of the extend that is under way
+    if volume.being_changed() {
+        return Err(changing(&volume.id));
+    }
     if to_gib <= volume.size_gib {
         return Err(refusal::invalid_input(format!(
             "New size for extend must be greater than current size. (current: {}, extended: {to_gib}).",
@@ -103,6 +107,11 @@ fn decide(volume: &VolumeRow, in_use: bool, to_gib: i64) -> Result<(VolumeStatus
     let host =
         host.ok_or_else(|| refusal::invalid_volume(format!("Volume {} is not on any back end and cannot be extended.", volume.id)))?;
     Ok((from, host))
+}
+
+/// Something is under way on it, whatever status an operator gave it meanwhile.
+fn changing(id: &str) -> Error {
+    refusal::invalid_volume(format!("Volume {id} is being changed or migrated and cannot be extended now."))
 }
 
 /// The two figures a growth counts in.
