@@ -18,6 +18,8 @@ pub struct Slot {
     pub volume: Option<String>,
     pub attachments: Vec<String>,
     pub snapshots: Vec<String>,
+    /// Its last offer, and the key.
+    pub offer: Option<(String, String)>,
 }
 
 /// What is not the service's word.
@@ -28,6 +30,8 @@ pub struct Doubts {
     /// Attachments whose delete, or connect to another host, was answered with an error or not at all: the connection that they
     /// had may have ended.
     pub moves: HashSet<String>,
+    /// Volumes of which an older action that ends connections was answered so: nobody named an attachment.
+    pub let_go: HashSet<String>,
 }
 
 /// A step that was taken.

@@ -132,6 +132,7 @@ async fn every_falsehood_is_found_and_named() {
         ("in-motion", resting, volume("status = 'deleting'", resting), volume("status = 'available'", resting)),
         ("in-motion", resting, volume("extend_to = 9", resting), volume("extend_to = NULL", resting)),
         ("in-motion", attached, attachment("work = 'connect'"), attachment("work = NULL")),
+        ("odd-transfer", resting, volume("status = 'awaiting-transfer'", resting), volume("status = 'available'", resting)),
         ("wrong-status", resting, volume("status = 'in-use'", resting), volume("status = 'available'", resting)),
         ("wrong-status", attached, volume("attach_status = 'detached'", attached), volume("attach_status = 'attaching'", attached)),
         ("no-reason", resting, volume("status = 'error'", resting), volume("status = 'available'", resting)),

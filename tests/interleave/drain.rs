@@ -12,6 +12,7 @@ const TRIES: usize = 3;
 pub async fn drain(world: &World) -> Vec<String> {
     let (service, admin) = (world.client(Persona::Service), world.admin());
     let mut broken = Vec::new();
+    withdraw_all(&admin, &mut broken).await;
     for attempt in 1..=TRIES {
         broken.clear();
         attachments(world, &service, &mut broken).await;
@@ -30,12 +31,25 @@ pub async fn drain(world: &World) -> Vec<String> {
         ("volumes", "SELECT id || ' ' || status FROM volumes"),
         ("attachments", "SELECT id || ' of ' || volume_id FROM attachments"),
         ("snapshots", "SELECT id || ' of ' || volume_id FROM snapshots"),
+        ("transfers", "SELECT id || ' of ' || volume_id FROM transfers"),
         ("allocations", "SELECT resource_id || ' on ' || pool FROM pool_allocations"),
         ("usage", "SELECT resource || ' ' || CAST(used AS TEXT) FROM quota_usage WHERE used <> 0"),
     ] {
         broken.extend(world.database.texts(sql).await.into_iter().map(|row| format!("[left-behind] {table}: {row}")));
     }
     broken
+}
+
+/// What is offered is taken back.
+async fn withdraw_all(admin: &Client, broken: &mut Vec<String>) {
+    let offered = admin.get("/volume-transfers?all_tenants=1").await.expect(200)["transfers"].clone();
+    for transfer in offered.as_array().into_iter().flatten() {
+        let id = transfer["id"].as_str().unwrap_or_default();
+        let answer = admin.delete(&format!("/volume-transfers/{id}")).await;
+        if answer.status != 202 {
+            broken.push(format!("[will-not-go] transfer {id} of {}: {answer:?}", transfer["volume_id"]));
+        }
+    }
 }
 
 async fn attachments(world: &World, service: &Client, broken: &mut Vec<String>) {

@@ -120,6 +120,27 @@ const TROUBLED: &[&str] = &[
     "connection-info.disconnect",
 ];
 
+/// The actions of a volume that came before attachments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Older {
+    Reserve,
+    Unreserve,
+    Connect,
+    Attach,
+    Announce,
+    Roll,
+    Disconnect,
+    Detach,
+}
+
+impl Older {
+    const ALL: &[Self] =
+        &[Self::Reserve, Self::Unreserve, Self::Connect, Self::Attach, Self::Announce, Self::Roll, Self::Disconnect, Self::Detach];
+    /// What a client that knows no attachments does one after another to have the volume, and to let it go.
+    pub const COME: [Self; 3] = [Self::Reserve, Self::Connect, Self::Attach];
+    pub const GO: [Self; 3] = [Self::Announce, Self::Disconnect, Self::Detach];
+}
+
 /// One thing that one client does. A slot means the volume that is in it then; `nth` means one of its attachments, or snapshots, then.
 #[derive(Debug, Clone, Copy)]
 pub enum Step {
@@ -203,6 +224,28 @@ pub enum Step {
         slot: usize,
         status: &'static str,
     },
+    Older {
+        slot: usize,
+        host: usize,
+        action: Older,
+    },
+    /// All that it takes, one action after another, to attach or to detach.
+    OlderWay {
+        slot: usize,
+        host: usize,
+        leave: bool,
+    },
+    Offer {
+        slot: usize,
+    },
+    /// Whoever was told the key takes it: its owner, or another project.
+    Take {
+        slot: usize,
+        stranger: bool,
+    },
+    Withdraw {
+        slot: usize,
+    },
     Look {
         slot: usize,
     },
@@ -246,6 +289,11 @@ impl Step {
             | Self::ForceDelete { slot }
             | Self::Readonly { slot, .. }
             | Self::Tell { slot, .. }
+            | Self::Older { slot, .. }
+            | Self::OlderWay { slot, .. }
+            | Self::Offer { slot }
+            | Self::Take { slot, .. }
+            | Self::Withdraw { slot }
             | Self::Look { slot }
             | Self::Rest { slot } => Some(slot),
             Self::Disturb { .. } => None,
@@ -289,7 +337,7 @@ fn create(slot: usize, dice: &mut StdRng) -> Step {
 fn step(dice: &mut StdRng) -> Step {
     let (slot, nth, host) = (dice.random_range(0..SLOTS), dice.random_range(0..8), dice.random_range(0..HOSTS));
     let instance = dice.random_ratio(1, 5);
-    match dice.random_range(0..100) {
+    match dice.random_range(0..118) {
         0..=7 => create(slot, dice),
         8..=10 => Step::Copy { slot, of: dice.random_range(0..SLOTS), temper: temper(dice) },
         11..=13 => Step::Restore { slot, of: dice.random_range(0..SLOTS), nth, temper: temper(dice) },
@@ -310,6 +358,11 @@ fn step(dice: &mut StdRng) -> Step {
         87 => Step::Tell { slot, status: if dice.random_bool(0.5) { "error" } else { "available" } },
         88..=89 => Step::Look { slot },
         90..=95 => Step::Rest { slot },
+        96..=103 => Step::Older { slot, host, action: *Older::ALL.choose(dice).unwrap() },
+        104..=107 => Step::OlderWay { slot, host, leave: dice.random_bool(0.5) },
+        108..=110 => Step::Offer { slot },
+        111..=112 => Step::Take { slot, stranger: dice.random_bool(0.4) },
+        113 => Step::Withdraw { slot },
         _ => disturb(dice),
     }
 }

@@ -141,8 +141,8 @@ impl World {
     pub fn admin(&self) -> Client {
         self.client(Persona::Admin)
     }
-    pub fn project_id(&self) -> &str {
-        &self.personas.login(Persona::Member).project_id
+    pub fn project_of(&self, persona: Persona) -> String {
+        self.personas.login(persona).project_id.clone()
     }
 
     /// Everything of a list, of every project.

@@ -1,7 +1,9 @@
 //! One client that takes its steps.
 
 mod attachments;
+mod older;
 mod snapshots;
+mod transfers;
 mod volumes;
 
 use std::{
@@ -48,12 +50,14 @@ enum Who {
     Admin,
     /// The compute service, for the member.
     Service,
+    /// Somebody of another project.
+    Stranger,
 }
 
 struct Player {
     number: usize,
     /// Every service, for each of [`Who`].
-    doors: [Vec<Client>; 3],
+    doors: [Vec<Client>; 4],
     /// The one that is asked.
     door: usize,
     controls: [Control; 2],
@@ -66,7 +70,7 @@ impl Player {
     fn new(world: &World, book: &Arc<Book>, number: usize) -> Self {
         Self {
             number,
-            doors: [Persona::Member, Persona::Admin, Persona::Service].map(|p| world.clients(p)),
+            doors: [Persona::Member, Persona::Admin, Persona::Service, Persona::Stranger].map(|p| world.clients(p)),
             door: number % world.services.len(),
             controls: [0, 1].map(|n: usize| world.arrays[n].control.clone()),
             book: Arc::clone(book),
@@ -156,6 +160,11 @@ impl Player {
                 self.book.doubts().told.insert(id);
                 self.act(step, slot, Who::Admin, "os-reset_status", json!({ "status": status })).await.0
             }
+            Step::Older { slot, host, action } => self.older(step, slot, host, action).await.0,
+            Step::OlderWay { slot, host, leave } => self.older_way(step, slot, host, leave).await,
+            Step::Offer { slot } => self.offer(step, slot).await,
+            Step::Take { slot, stranger } => self.take_over(step, slot, stranger).await,
+            Step::Withdraw { slot } => self.withdraw(step, slot).await,
             Step::Look { slot } => self.look(step, slot).await,
             Step::Rest { slot } => self.rest(slot).await,
             Step::Disturb { array, verb, trouble, times } => {

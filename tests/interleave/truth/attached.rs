@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Scene, id, pairs, place, status};
+use super::{Attachment, Scene, id, pairs, place, status};
 use crate::{
     book::Book,
     world::{BACKENDS, World},
@@ -32,13 +32,16 @@ impl Scene {
                 place(volume).is_some_and(|array| self.held(array, "connections").contains_key(&format!("{}.{}", a.volume, a.host)));
             // as upstream, a detach (or the first half of a move to another host) whose back end failed has changed nothing here;
             // it may have been done there, and its caller, who was told of the failure, asks again
-            let doubtful = || book.doubts().moves.iter().any(|d| self.attachments_of(&a.volume).any(|b| b.id == *d && b.host == a.host));
+            let doubtful = || {
+                book.doubts().moves.iter().any(|d| self.attachments_of(&a.volume).any(|b| b.id == *d && b.host == a.host))
+                    || book.doubts().let_go.contains(&a.volume)
+            };
             if a.connected && !exported && !doubtful() {
                 broken.push(format!("[attachment-without-export] {} ({}) of {} on {}", a.id, a.status, a.volume, a.host));
             }
             let odd = match a.status.as_str() {
                 "reserved" => a.connected,
-                "attaching" => !a.connected,
+                "attaching" => !a.connected && !a.reserved_by_action,
                 // completed by a client that never connected it
                 "attached" => false,
                 _ => true,
@@ -54,9 +57,10 @@ impl Scene {
     pub(super) async fn statuses(&self, world: &World, book: &Book, broken: &mut Vec<String>) {
         let attach: BTreeMap<String, String> = pairs(world.database.texts(ATTACH_STATUS).await);
         for v in &self.volumes {
-            let statuses = self.attachments_of(id(v)).map(|a| a.status.as_str()).filter(|s| !s.starts_with("error_"));
+            let counts = |a: &Attachment| if a.leaving && a.status == "attached" { "detaching".to_owned() } else { a.status.clone() };
+            let statuses = self.attachments_of(id(v)).map(counts).filter(|s| !s.starts_with("error_"));
             let first = statuses.min();
-            let (wanted, wanted_attach) = match first {
+            let (wanted, wanted_attach) = match first.as_deref() {
                 None => ("available", "detached"),
                 Some("attached") => ("in-use", "attached"),
                 Some(other) => (other, other),

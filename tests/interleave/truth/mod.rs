@@ -6,6 +6,7 @@ mod attached;
 mod events;
 mod figures;
 mod held;
+mod offers;
 mod told;
 
 use std::{
@@ -32,7 +33,8 @@ const VOLUME_MOVES: &[&str] =
 const SNAPSHOT_MOVES: &[&str] = &["creating", "deleting", "restoring", "updating", "backing-up", "unmanaging"];
 
 const ATTACHMENTS: &str = "SELECT id || '|' || volume_id || '|' || status || '|' || COALESCE(connector_host, '') || '|' || \
-    CASE WHEN connection_info IS NULL THEN '' ELSE 'connected' END || '|' || COALESCE(work, '') || '|' || COALESCE(work_connector, '') || '|' || COALESCE(leftovers, '') \
+    CASE WHEN connection_info IS NULL THEN '' ELSE 'connected' END || '|' || COALESCE(work, '') || '|' || COALESCE(work_connector, '') || '|' || COALESCE(leftovers, '') || '|' || \
+    COALESCE(older, '') || CASE WHEN leaving THEN ' leaving' ELSE '' END \
     FROM attachments ORDER BY id";
 const WORK: &str = "SELECT id || ' extend_to ' || COALESCE(CAST(extend_to AS TEXT), '') || ' retype_to ' || COALESCE(retype_to, '') || ' previous_status ' || \
     COALESCE(previous_status, '') FROM volumes WHERE extend_to IS NOT NULL OR retype_to IS NOT NULL OR previous_status IS NOT NULL";
@@ -48,6 +50,10 @@ struct Attachment {
     host: String,
     connected: bool,
     work: String,
+    /// `os-reserve` made it: it waits for the other two actions.
+    reserved_by_action: bool,
+    /// Its detach was announced: its volume is `detaching` for as long as its client likes.
+    leaving: bool,
     /// Hosts of connects that failed and left, perhaps, something on the array.
     leftovers: Vec<String>,
 }
@@ -75,6 +81,7 @@ pub async fn violations_after(world: &World, book: &Book, patience: Duration) ->
     scene.volumes_are_held(world, &mut broken).await;
     scene.snapshots_are_held(&mut broken);
     scene.exports(book, &mut broken);
+    scene.offers(world, book, &mut broken).await;
     scene.statuses(world, book, &mut broken).await;
     scene.usage(world, &mut broken).await;
     scene.reasons(world, book, &mut broken).await;
@@ -125,7 +132,8 @@ impl Scene {
 
     /// Nothing is in a state that a job would have to end.
     async fn rests(&self, world: &World, broken: &mut Vec<String>) {
-        for v in self.volumes.iter().filter(|v| VOLUME_MOVES.contains(&status(v))) {
+        let announced = |v: &Value| status(v) == "detaching" && self.attachments_of(id(v)).any(|a| a.leaving);
+        for v in self.volumes.iter().filter(|v| VOLUME_MOVES.contains(&status(v)) && !announced(v)) {
             broken.push(format!("[in-motion] volume {} is {}", id(v), status(v)));
         }
         for s in self.snapshots.iter().filter(|s| SNAPSHOT_MOVES.contains(&status(s))) {
@@ -151,6 +159,8 @@ impl Attachment {
             host: parts[3].to_owned(),
             connected: parts[4] == "connected",
             work: parts[5].to_owned(),
+            reserved_by_action: parts[8].starts_with("reserve"),
+            leaving: parts[8].ends_with(" leaving"),
             leftovers,
         }
     }
