@@ -14,6 +14,7 @@ use crate::{
     driver::catalog::{Catalog, Parts},
     jobs::{Jobs, JobsOptions, task},
     keystone::Keystone,
+    network::{NetworkPlugin, r#static::Static},
     notify::log_sink::LogSink,
     policy::Policy,
     reconcile::{
@@ -58,6 +59,8 @@ pub struct App {
     pub drivers: Catalog,
     /// Connects and disconnects of one host take turns.
     pub turns: task::Turns,
+    /// Where share servers get their addresses from.
+    pub network: Arc<dyn NetworkPlugin>,
     /// How far drivers say their long operations are.
     pub progress: ProgressBoard,
     /// How clients reach the services.
@@ -115,6 +118,7 @@ impl App {
             identity,
             drivers: Catalog::default(),
             turns: task::Turns::default(),
+            network: Arc::new(Static::new(live.clone())),
             progress: ProgressBoard::default(),
             public_urls,
             health: Health::default(),

@@ -14,6 +14,7 @@ pub mod driver;
 pub mod error;
 pub mod jobs;
 pub mod keystone;
+pub mod network;
 pub mod node;
 pub mod notify;
 pub mod policy;

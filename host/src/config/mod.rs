@@ -17,6 +17,7 @@ mod jobs;
 mod listen;
 pub mod load;
 mod log;
+mod network;
 mod policy;
 mod quota;
 pub mod reload;
@@ -38,6 +39,7 @@ pub use identity::{Argon2Config, CatalogService, IdentityConfig, IdentityMode, K
 pub use jobs::JobsConfig;
 pub use listen::{Bind, ListenConfig, PublicUrlConfig};
 pub use log::{LogConfig, LogFormat};
+pub use network::{AddressRange, NetworkConfig, SubnetConfig};
 pub use policy::PolicyConfig;
 pub use quota::{QuotaConfig, ShareQuotaConfig};
 pub use reload::{Live, Reload};
@@ -64,6 +66,7 @@ pub struct Config {
     pub quota: QuotaConfig,
     pub block: BlockConfig,
     pub share: ShareConfig,
+    pub network: NetworkConfig,
     pub drivers: DriversConfig,
     pub log: LogConfig,
     /// The back ends, `[[backend]]` each.
@@ -86,6 +89,7 @@ impl Default for Config {
             quota: QuotaConfig::default(),
             block: BlockConfig::default(),
             share: ShareConfig::default(),
+            network: NetworkConfig::default(),
             drivers: DriversConfig::default(),
             log: LogConfig::default(),
             backends: Vec::new(),

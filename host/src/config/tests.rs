@@ -174,6 +174,7 @@ fn another(key: &str, value: &serde_json::Value) -> serde_json::Value {
         Value::Object(_) if key == "password" => json!({"value": "other"}),
         Value::Object(members) => members.iter().map(|(key, value)| (key.clone(), another(key, value))).collect(),
         Value::Array(_) if key == "service" => json!([{"type": "network", "name": "n", "url": "http://n:9696"}]),
+        Value::Array(_) if key == "subnet" => json!([{"id": "s", "network_id": "n", "cidr": "10.0.0.0/24", "ranges": []}]),
         Value::Array(items) if !items.is_empty() => json!(items[1..]),
         Value::Bool(b) => json!(!b),
         Value::Number(n) => n.as_i64().map_or_else(|| json!(n.as_f64().unwrap() + 1.0), |n| json!(n + 1)),
@@ -318,4 +319,43 @@ fn a_bad_file_leaves_the_running_configuration() {
 fn a_foreign_service_of_the_catalog_needs_a_url_and_a_type_that_is_not_ours() {
     let text = refusal("[[identity.service]]\ntype = \"volumev3\"\nname = \"x\"\nurl = \"nowhere\"\n");
     assert!(text.contains("\"volumev3\" already") && text.contains("\"nowhere\" is no http(s) URL"), "{text}");
+}
+
+const SUBNET: &str = "[[network.subnet]]\nid = \"blue\"\nnetwork_id = \"net\"\ncidr = \"10.0.0.0/24\"\n";
+
+#[test]
+fn a_subnet_of_share_servers_needs_an_id_a_network_and_a_cidr() {
+    let config = parse(&format!("[network]\ndefault_subnet = \"blue\"\n{SUBNET}gateway = \"10.0.0.1\"\nranges = [\"10.0.0.10-10.0.0.20\", \"10.0.0.30\"]\nvlan = 7\nmtu = 9000\n")).unwrap();
+    let subnet = config.network.subnet("blue").unwrap();
+    assert_eq!((subnet.cidr.to_string(), subnet.vlan, subnet.ranges.len()), ("10.0.0.0/24".to_owned(), Some(7), 2));
+    assert!(refusal("[[network.subnet]]\nid = \"blue\"\n").contains("missing field"));
+    assert!(refusal("[[network.subnet]]\nid = \"blue\"\nnetwork_id = \"n\"\ncidr = \"10.0.0.0/33\"\n").contains("stowage.toml:4:"));
+    assert!(refusal(&format!("{SUBNET}ranges = [\"10.0.0.9-\"]\n")).contains("is no IP address"));
+}
+
+#[test]
+fn a_subnet_that_could_not_give_addresses_is_refused_where_it_stands() {
+    for (more, line, why) in [
+        ("gateway = \"10.0.1.1\"\n", 5, "is not in 10.0.0.0/24"),
+        ("ranges = [\"10.0.0.5\", \"10.0.1.5\"]\n", 5, "is no part of 10.0.0.0/24"),
+        ("ranges = [\"10.0.0.9-10.0.0.5\"]\n", 5, "is no part of 10.0.0.0/24"),
+        ("ranges = [\"fd00::5\"]\n", 5, "is no part of 10.0.0.0/24"),
+        ("ranges = [\"10.0.0.5-10.0.0.9\", \"10.0.0.9\"]\n", 5, "overlaps another range"),
+        ("gateway = \"10.0.0.5\"\nranges = [\"10.0.0.5\"]\n", 6, "no address of 10.0.0.0/24"),
+        ("vlan = 4095\n", 5, "4095 is no VLAN"),
+        ("mtu = 1\n", 5, "1 is outside of what makes sense here"),
+        ("[[network.subnet]]\nid = \"blue\"\nnetwork_id = \"net\"\ncidr = \"10.1.0.0/24\"\n", 6, "two subnets \"blue\""),
+        ("[[network.subnet]]\nid = \"red\"\nnetwork_id = \"net\"\ncidr = \"10.0.0.0/25\"\n", 8, "overlaps 10.0.0.0/24"),
+        ("[[network.subnet]]\nid = \"red\"\nnetwork_id = \"net\"\ncidr = \"10.1.0.5/24\"\n", 8, "is an address in a subnet"),
+        ("[[network.subnet]]\nid = \"\"\nnetwork_id = \"net\"\ncidr = \"10.1.0.0/24\"\n", 6, "cannot be passed by a client"),
+    ] {
+        let text = refusal(&format!("{SUBNET}{more}"));
+        assert!(text.contains(why) && text.contains(&format!("stowage.toml:{line}:")), "{more}: {text}");
+    }
+    assert!(refusal("[network]\nadmin_subnet = \"red\"\n").contains("there is no [[network.subnet]] with the id \"red\""));
+    // another VLAN is another wire
+    assert!(
+        parse(&format!("{SUBNET}vlan = 1\n[[network.subnet]]\nid = \"red\"\nnetwork_id = \"net\"\ncidr = \"10.0.0.0/24\"\nvlan = 2\n"))
+            .is_ok()
+    );
 }

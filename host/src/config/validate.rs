@@ -1,5 +1,7 @@
 //! Rules that no single value's type can express. Each finding points at the value it is about.
 
+mod network;
+
 use std::{collections::HashMap, ops::Range, time::Duration};
 
 use toml::de::{DeTable, DeValue};
@@ -29,6 +31,7 @@ pub(super) fn check(text: &str, config: &Config) -> Vec<Finding> {
     check.ranges(config);
     check.quota(&config.quota);
     check.limits(config);
+    check.network(&config.network);
     for (n, backend) in config.backends.iter().enumerate() {
         check.backend(n, backend, config);
     }

@@ -6,6 +6,8 @@ pub mod identity;
 pub mod metadata;
 pub mod share;
 pub mod share_access;
+pub mod share_network;
+pub mod share_server;
 pub mod share_type;
 pub mod shared_targets;
 pub mod size;

@@ -18,7 +18,7 @@ pub struct Counted {
 /// Resources that [`Tx::count_quota`] counts; figures of others are not compared.
 pub fn is_counted(resource: &str) -> bool {
     if let Some(resource) = resource.strip_prefix(SHARE_PREFIX) {
-        return ["shares", "gigabytes"].contains(&resource);
+        return ["shares", "gigabytes", "share_networks"].contains(&resource);
     }
     ["volumes", "gigabytes", "snapshots"]
         .iter()
@@ -55,7 +55,8 @@ impl Tx {
         Ok(all)
     }
 
-    /// Shares count for their project, for their user in it, and for their type in it; with the size that a growing one shall get.
+    /// Shares count for their project, for their user in it, and for their type in it; with the size that a growing one shall
+    /// get. Share networks count for their project and for their user in it.
     async fn count_share_quota(&mut self) -> StoreResult<Vec<Counted>> {
         const ROWS: &str = "\
             WITH held AS ( \
@@ -68,7 +69,12 @@ impl Tx {
         const FIGURES: &str = "\
             SELECT project_id, user_id, type_id, 'share:shares' AS resource, CAST(n AS BIGINT) AS amount FROM counted \
             UNION ALL SELECT project_id, user_id, type_id, 'share:gigabytes', CAST(gib AS BIGINT) FROM counted";
-        let sql = format!("{ROWS}{FIGURES}");
+        // one that is being deleted is gone for its project
+        const NETWORKS: &str = " \
+            UNION ALL SELECT project_id, '', '', 'share:share_networks', CAST(COUNT(*) AS BIGINT) FROM share_networks WHERE NOT deleting GROUP BY project_id \
+            UNION ALL SELECT project_id, user_id, '', 'share:share_networks', CAST(COUNT(*) AS BIGINT) FROM share_networks WHERE NOT deleting \
+              GROUP BY project_id, user_id";
+        let sql = format!("{ROWS}{FIGURES}{NETWORKS}");
         Ok(on_tx!(self, c => sqlx::query_as(sqlx::AssertSqlSafe(sql)).fetch_all(c).await?))
     }
 }
@@ -80,7 +86,7 @@ mod tests {
     #[test]
     fn figures_of_volumes_and_snapshots_are_counted_in_all_and_by_type() {
         assert!(["volumes", "gigabytes", "snapshots", "volumes_gold", "gigabytes_gold", "snapshots_gold"].iter().all(|r| is_counted(r)));
-        assert!(["share:shares", "share:gigabytes"].iter().all(|r| is_counted(r)));
-        assert!(!["backups", "backup_gigabytes", "volumesque", "share:share_networks"].iter().any(|r| is_counted(r)));
+        assert!(["share:shares", "share:gigabytes", "share:share_networks"].iter().all(|r| is_counted(r)));
+        assert!(!["backups", "backup_gigabytes", "volumesque", "share:share_groups"].iter().any(|r| is_counted(r)));
     }
 }
