@@ -34,6 +34,11 @@ impl Deref for Site {
 }
 
 impl Site {
+    /// A service that runs already, on a database that somebody else keeps.
+    pub fn of(app: TestApp) -> Self {
+        Self { app, _database: None }
+    }
+
     pub async fn start() -> Self {
         Self::with(json!({})).await
     }

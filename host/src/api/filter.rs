@@ -79,7 +79,7 @@ fn time(key: &str, part: &str) -> Result<(Op, Micros)> {
 }
 
 /// A time with or without zone (none: UTC), or a date alone. A `+` that a URL turned into a space is accepted.
-fn iso8601(text: &str) -> Option<Micros> {
+pub(super) fn iso8601(text: &str) -> Option<Micros> {
     let text = text.trim().replace(' ', "+");
     if let Ok(at) = text.parse::<jiff::Timestamp>() {
         return Some(at.as_microsecond());

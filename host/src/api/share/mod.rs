@@ -8,8 +8,12 @@ pub mod body;
 pub mod discovery;
 pub mod export_locations;
 pub mod instances;
+pub mod security_services;
 pub mod share_actions;
 pub mod share_metadata;
+pub mod share_network_subnets;
+pub mod share_networks;
+pub mod share_servers;
 pub mod shares;
 pub mod types;
 pub mod views;
@@ -26,6 +30,10 @@ pub fn routes() -> Vec<Route> {
         export_locations::ROUTES,
         instances::ROUTES,
         types::ROUTES,
+        share_networks::ROUTES,
+        share_network_subnets::ROUTES,
+        security_services::ROUTES,
+        share_servers::ROUTES,
         discovery::ROUTES,
     ]
     .concat()

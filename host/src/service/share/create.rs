@@ -72,6 +72,7 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateShare) -> R
     // decide
     network::check_fits(&share_type, ask.share_network_id.as_deref())?;
     let zone = zone(app, ctx, &share_type, ask.availability_zone.as_deref()).await?;
+    network::check_zone(app, ask.share_network_id.as_deref(), zone.as_deref()).await?;
     limits::check_create(&share_type, size_gib)?;
     limits::check_one_share(app, ctx.project_id(), size_gib).await?;
     let hints = ask.hints.checked(app, ctx).await?;
@@ -112,6 +113,7 @@ async fn commit(
     if !tx.type_specs_are(TypeOf::Share, &share.share_type_id, &share_type.specs).await? {
         return Err(refusal::type_changed(&type_name));
     }
+    network::keep(&mut tx, share.share_network_id.as_deref()).await?;
     let figures = quota(&share.project_id, &share.user_id, &share.share_type_id, share.size_gib, 1);
     tx.quota_change(&figures).await.map_err(refusal::over_quota)?;
     tx.share_insert(share).await?;

@@ -3,5 +3,9 @@
 pub mod access;
 pub mod instance;
 pub mod location;
+pub mod security_service;
 pub mod share;
+pub mod share_network;
+pub mod share_server;
 pub mod share_type;
+pub mod subnet;

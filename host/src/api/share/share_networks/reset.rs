@@ -1,0 +1,18 @@
+use http::StatusCode;
+
+use crate::{
+    api::{
+        reply::Reply,
+        request::ApiRequest,
+        share::body::{action, object},
+    },
+    error::{Error, Result},
+    service::share_network::reset,
+};
+
+pub async fn reset_status(req: ApiRequest) -> Result<Reply> {
+    let body = object(&req)?;
+    let status = action(&body)?.text("status")?.ok_or_else(|| Error::invalid("Must specify 'status'"))?;
+    reset::status(&req.app, &req.ctx, req.param("network_id"), status).await?;
+    Ok(Reply::empty(StatusCode::ACCEPTED))
+}

@@ -1,0 +1,10 @@
+//! `GET /share-networks/{id}`.
+
+use crate::{app::App, context::RequestContext, error::Result, store::sql::share_network_list::ShareNetwork};
+
+/// # Errors
+/// 404.
+pub async fn show(app: &App, ctx: &RequestContext, id: &str) -> Result<ShareNetwork> {
+    super::load_row(app, ctx, id).await?;
+    super::complete(app, id).await
+}

@@ -1,0 +1,18 @@
+//! Share servers, which only operators see: users see networks and shares.
+
+pub mod delete;
+pub mod list;
+pub mod reset;
+pub mod show;
+pub mod teardown;
+
+use crate::{
+    app::App, context::RequestContext, error::Result, policy::Target, service::network_refusal as refusal,
+    store::sql::share_servers::ShareServer,
+};
+
+/// The server, if the caller may do `action` with servers: who may not learns nothing of which there are.
+async fn load_for(app: &App, ctx: &RequestContext, id: &str, action: &str) -> Result<ShareServer> {
+    app.policy.check(ctx, action, &Target::own(ctx))?;
+    app.store.share_server(id).await?.ok_or_else(|| refusal::server_not_found(id))
+}

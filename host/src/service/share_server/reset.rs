@@ -1,0 +1,24 @@
+//! `reset_status`: an operator says what a share server is.
+
+use crate::{
+    app::App,
+    clock,
+    context::RequestContext,
+    domain::share_server::{ServerStatus, joined},
+    error::{Error, Result},
+    service::network_refusal as refusal,
+};
+
+/// # Errors
+/// 400 for a word that is no status, 403, 404.
+pub async fn status(app: &App, ctx: &RequestContext, id: &str, word: &str) -> Result<()> {
+    let server = super::load_for(app, ctx, id, "share_server:reset_status").await?;
+    let status = ServerStatus::parse(word)
+        .ok_or_else(|| Error::invalid(format!("Invalid status {word:.64?}. Valid statuses: {}.", joined(ServerStatus::ALL))))?;
+    tracing::warn!(share_server_id = id, was = server.row.status, %status, "an operator gives a share server another status");
+    let mut tx = app.store.begin().await?;
+    if !tx.share_server_status(id, ServerStatus::ALL, status, clock::now()).await? {
+        return Err(refusal::server_not_found(id));
+    }
+    Ok(tx.commit().await?)
+}
