@@ -19,7 +19,8 @@ use crate::{
     policy::Policy,
     reconcile::{
         Reconcilers, dead_workers::DeadWorkers, deliver::Deliver, driver_follow::DriverFollow, driver_health::DriverHealth,
-        empty_bin::EmptyBin, forget_placements::ForgetPlacements, forget_tokens::ForgetTokens, purge::Purge, stats::Stats,
+        empty_bin::EmptyBin, forget_placements::ForgetPlacements, forget_tokens::ForgetTokens, idle_servers::IdleServers, purge::Purge,
+        stats::Stats,
     },
     serve::{Addresses, ServeError},
     service::identity::{
@@ -185,6 +186,7 @@ impl App {
         self.reconcilers.start(jobs, Arc::new(ForgetPlacements::new(self)));
         self.reconcilers.start(jobs, Arc::new(ForgetTokens::new(self)));
         self.reconcilers.start(jobs, Arc::new(EmptyBin::new(self)));
+        self.reconcilers.start(jobs, Arc::new(IdleServers::new(self)));
     }
 
     /// Hands a changed configuration to the parts that keep something made from it. The others read `config` at each use.

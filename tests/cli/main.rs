@@ -4,3 +4,4 @@ mod config;
 mod postgres;
 mod reset_admin_password;
 mod serve;
+mod share_server;

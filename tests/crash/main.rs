@@ -8,6 +8,7 @@ mod kill;
 mod lost_answer;
 mod next_send;
 mod paused_worker;
+mod share_servers;
 mod undo;
 mod volume_work;
 mod world;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use stowage::scheduler::{
-    BackendKind, Hints, Limit, Operation, Options, PlacementRequest, PoolRow, ShareNeeds,
+    BackendKind, Hints, Limit, Operation, Options, PlacementRequest, PoolRow, Reach, ShareNeeds,
     capacity::Capacity::{Gib, Unknown},
 };
 
@@ -238,8 +238,21 @@ fn equal_pools_are_ordered_by_what_they_were_given_and_then_by_name() {
 }
 
 #[test]
+fn a_share_network_is_where_it_has_a_subnet() {
+    let elsewhere = Reach { zones: [("elsewhere".to_owned(), 1)].into(), default: 0 };
+    let on = |reach: Reach| PlacementRequest { share: ShareNeeds { network: Some(reach), ..ShareNeeds::default() }, ..share(1) };
+    out(share_row(A), &on(elsewhere.clone()), Limit::AvailabilityZone, "no subnet");
+    passes(share_row(A), &on(Reach { default: 1, ..elsewhere.clone() }));
+    // several in another zone are nothing to this one
+    passes(share_row(A), &on(Reach { zones: [("elsewhere".to_owned(), 3)].into(), default: 1 }));
+}
+
+#[test]
 fn a_network_with_several_subnets_needs_the_capability_and_the_refusal_names_it() {
-    let request = PlacementRequest { share: ShareNeeds { several_subnets: true, ..ShareNeeds::default() }, ..share(1) };
+    let request = PlacementRequest {
+        share: ShareNeeds { network: Some(Reach { default: 2, ..Reach::default() }), ..ShareNeeds::default() },
+        ..share(1)
+    };
     out(share_row(A), &request, Limit::SeveralSubnets, "share_server_multiple_subnet_support");
     assert!(Limit::SeveralSubnets.user_text().contains("share_server_multiple_subnet_support"));
     passes(with_capabilities(share_row(A), capability("share_server_multiple_subnet_support", true)), &request);

@@ -14,7 +14,7 @@ use stowage::{
         },
     },
 };
-use support::{Answer, Client, Persona, TestApp, postgres};
+use support::{Answer, Client, Persona, TestApp, db::Db, postgres};
 
 /// The newest version.
 pub const LATEST: &str = "2.99";
@@ -63,6 +63,22 @@ impl Site {
             database = Some(empty);
         }
         let site = Self { app: builder.start().await, _database: database };
+        site.reported().await;
+        site
+    }
+
+    /// With these back ends, on a database that the test keeps.
+    pub async fn on(db: &Db, backends: Vec<BackendConfig>, change: impl FnOnce(&mut Config)) -> Self {
+        let builder = TestApp::builder().backends(backends).config(change);
+        let builder = if db.is_postgres() { builder.database(db.options.url.clone()) } else { builder };
+        let site = Self::of(builder.start().await);
+        site.reported().await;
+        site
+    }
+
+    /// Waits until every back end has reported.
+    async fn reported(&self) {
+        let site = self;
         let names: Vec<String> = site.app().config.get().backends.iter().map(|b| format!("stowage@{}", b.name)).collect();
         support::wait::until("the first reports", || async {
             let rows = site.app().store.backends(None).await.unwrap();
@@ -70,7 +86,6 @@ impl Site {
             names.iter().all(reported).then_some(())
         })
         .await;
-        site
     }
 
     pub async fn member(&self) -> Client {

@@ -41,6 +41,8 @@ pub struct ServerData {
     #[serde(default)]
     pub admin: Vec<String>,
     #[serde(default)]
+    pub security_services: Vec<String>,
+    #[serde(default)]
     pub polls_left: u32,
 }
 
@@ -54,6 +56,7 @@ impl ServerData {
         let mut details = vec![KeyValue::new("identifier", format!("memory-{id}"))];
         details.extend(self.addresses().enumerate().map(|(n, a)| KeyValue::new(&format!("address.{n}"), a)));
         details.extend(self.admin.iter().enumerate().map(|(n, a)| KeyValue::new(&format!("admin_address.{n}"), a)));
+        details.extend(self.security_services.iter().enumerate().map(|(n, s)| KeyValue::new(&format!("security_service.{n}"), s)));
         details
     }
 }

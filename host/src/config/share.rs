@@ -18,6 +18,11 @@ pub struct ShareConfig {
     /// How long a share stays in the recycle bin before it is deleted.
     #[serde(with = "duration")]
     pub soft_deleted_share_retention: Duration,
+    /// Whether share servers on which no share is any more are torn down.
+    pub automatic_share_server_cleanup: bool,
+    /// How long such a server waits for another share before that.
+    #[serde(with = "duration")]
+    pub unused_share_server_cleanup_interval: Duration,
     /// Keys of shares' metadata that only administrators write.
     pub admin_only_metadata: Vec<String>,
     /// Keys of export locations' metadata that only administrators write.
@@ -42,6 +47,8 @@ impl Default for ShareConfig {
             default_share_type: crate::domain::share_type::DEFAULT_TYPE_NAME.to_owned(),
             osapi_max_limit: 1000,
             soft_deleted_share_retention: Duration::from_secs(7 * 24 * 3600),
+            automatic_share_server_cleanup: true,
+            unused_share_server_cleanup_interval: Duration::from_secs(600),
             admin_only_metadata: words(&["__affinity_same_host", "__affinity_different_host", "__managed_at"]),
             admin_only_location_metadata: words(&["preferred"]),
         }

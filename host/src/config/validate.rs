@@ -153,6 +153,7 @@ impl Check<'_> {
             ("scheduler", "report_interval", scheduler.report_interval, ms(100), year),
             ("scheduler", "explain_age", scheduler.explain_age, second, year * 10),
             ("share", "soft_deleted_share_retention", share.soft_deleted_share_retention, Duration::ZERO, year * 10),
+            ("share", "unused_share_server_cleanup_interval", share.unused_share_server_cleanup_interval, Duration::ZERO, year),
             ("drivers", "settle", drivers.settle, ms(10), minute),
         ] {
             self.duration(&[Key(section), Key(key)], value, min, max);

@@ -44,6 +44,10 @@ macro_rules! texts {
             pub fn text_of(id: &str) -> &'static str {
                 match id { $($id => $text,)+ _ => $unknown }
             }
+            /// What a stored id stands for.
+            pub fn of_id(id: &str) -> Option<Self> {
+                match id { $($id => Some(Self::$variant),)+ _ => None }
+            }
         }
     };
 }

@@ -11,6 +11,7 @@ pub mod driver_health;
 pub mod empty_bin;
 pub mod forget_placements;
 pub mod forget_tokens;
+pub mod idle_servers;
 pub mod purge;
 pub mod stats;
 

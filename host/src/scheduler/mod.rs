@@ -25,7 +25,7 @@ pub mod weighers;
 pub use explain::{Explanation, Limit, NoValidBackend, Rejection};
 pub use place::{Placed, decide, place};
 pub use pools::Candidate;
-pub use request::{Hints, Options, PlacementRequest, ShareNeeds};
+pub use request::{Hints, Options, PlacementRequest, Reach, ShareNeeds};
 
 pub use crate::store::sql::{
     backends::{BackendConfig, BackendKind, BackendRow, MultiattachSupport},

@@ -68,9 +68,25 @@ impl PlacementRequest {
 pub struct ShareNeeds {
     /// `NFS`, `CIFS`: matched as `storage_protocol` where the type does not say.
     pub protocol: Option<String>,
-    /// The share network has more than one subnet in the zone asked.
-    pub several_subnets: bool,
+    /// Where its share network is. None: it has none.
+    pub network: Option<Reach>,
     pub from_snapshot: bool,
+}
+
+/// The subnets of a share network, counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// Those of a zone of their own.
+    pub zones: BTreeMap<String, usize>,
+    /// Those that serve every other zone.
+    pub default: usize,
+}
+
+impl Reach {
+    /// How many serve a zone.
+    pub fn in_zone(&self, zone: &str) -> usize {
+        self.zones.get(zone).copied().unwrap_or(self.default)
+    }
 }
 
 /// Scheduler hints: near to, or away from, other resources of the caller's.

@@ -12,6 +12,16 @@ fn addresses(network: &NetworkInfo) -> (String, Vec<String>) {
     (network.subnet.id.clone(), network.allocations.iter().map(|a| a.ip_address.clone()).collect())
 }
 
+/// What a server knows of a security service; never its password.
+fn service(s: &SecurityService) -> String {
+    let kind = match s.kind {
+        SecurityServiceKind::Ldap => "ldap",
+        SecurityServiceKind::Kerberos => "kerberos",
+        SecurityServiceKind::ActiveDirectory => "active_directory",
+    };
+    format!("{kind} {} {}", s.id, s.domain.as_deref().unwrap_or_default()).trim_end().to_owned()
+}
+
 impl Memory {
     /// Every subnet must have come with as many addresses as were asked for.
     fn complete(&self, network: &NetworkInfo) -> Result<()> {
@@ -53,7 +63,9 @@ impl ShareServers for Memory {
     fn set_up_server(&self, cx: &Context, server_id: &str, networks: &[NetworkInfo], _: &[KeyValue]) -> ServerResult<ServerOutcome> {
         let data = ServerData {
             subnets: networks.iter().map(addresses).collect(),
-            admin: networks.iter().flat_map(|n| &n.admin_allocations).map(|a| a.ip_address.clone()).collect(),
+            // the same with each subnet
+            admin: networks.first().into_iter().flat_map(|n| &n.admin_allocations).map(|a| a.ip_address.clone()).collect(),
+            security_services: networks.first().into_iter().flat_map(|n| &n.security_services).map(service).collect(),
             polls_left: 0,
         };
         let set_up = self.verb(cx, server_id, "", |plan| {

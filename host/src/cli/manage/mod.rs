@@ -2,6 +2,7 @@
 
 mod quota_check;
 mod reset_admin_password;
+mod share_server;
 
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,9 @@ pub enum Manage {
     /// Quota usage.
     #[command(subcommand)]
     Quota(Quota),
+    /// Share servers.
+    #[command(subcommand)]
+    ShareServer(ShareServer),
     /// Give the built-in identity's user `admin` a new random password, written to a new clouds.yaml. Ends its tokens.
     ResetAdminPassword {
         /// Where to write it. Without: clouds.yaml in the state folder.
@@ -33,10 +37,27 @@ pub enum Quota {
     Check,
 }
 
+#[derive(Subcommand)]
+pub enum ShareServer {
+    /// Say what existing share servers can do, when their driver has learnt it since they were built.
+    SetCapability {
+        /// One or more ids.
+        #[arg(long = "share-server", value_name = "ID", num_args = 1.., required = true)]
+        ids: Vec<String>,
+        #[arg(long)]
+        capability: share_server::Capability,
+        #[arg(long, value_name = "true|false", action = clap::ArgAction::Set)]
+        value: bool,
+    },
+}
+
 pub async fn manage(args: &SourceArgs, command: Manage) -> Result<bool> {
     let (config, _) = args.load()?;
     match command {
         Manage::Quota(Quota::Check) => quota_check::quota_check(&config).await,
+        Manage::ShareServer(ShareServer::SetCapability { ids, capability, value }) => {
+            share_server::set_capability(&config, ids, capability, value).await.map(|()| true)
+        }
         Manage::ResetAdminPassword { file } => reset_admin_password::reset(&config, file).await.map(|()| true),
     }
 }

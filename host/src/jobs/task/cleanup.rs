@@ -1,4 +1,4 @@
-//! `volume.cleanup`, `share.cleanup`: deletes, by our id, what a back end may hold of a thing that went elsewhere or came to
+//! `volume.cleanup`, `share.cleanup`, `share_server.cleanup`: deletes, by our id, what a back end may hold of a thing that went elsewhere or came to
 //! nothing.
 //!
 //! It never touches a back end on which the thing lives now. It is tried for days, with growing pauses; nobody waits for
@@ -10,8 +10,12 @@ use futures::future::BoxFuture;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
-use super::block_support::{call, volumes_of};
+use super::{
+    block_support::{call, volumes_of},
+    share_server_support::take_down,
+};
 use crate::{
+    domain::share_server::ServerStatus,
     driver::{DriverResult, ErrorKind, types},
     error::Kind,
     jobs::{JobContext, JobFault, NewJob, Outcome, Task, TaskError, backoff},
@@ -65,6 +69,27 @@ impl Remains for types::Share {
 
     fn delete<'a>(&'a self, cx: &'a JobContext, backend: &'a str) -> BoxFuture<'a, DriverResult<()>> {
         Box::pin(async move { cx.app.drivers.backend(backend)?.need_shares()?.delete(&call(cx, "cleanup"), self).await })
+    }
+}
+
+impl Remains for types::ShareServer {
+    const KIND: &'static str = "share_server.cleanup";
+    const NAME: &'static str = "share_server";
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn lives_on<'a>(&'a self, cx: &'a JobContext, backend: &'a str) -> BoxFuture<'a, StoreResult<bool>> {
+        Box::pin(async move {
+            let gone = [ServerStatus::Error, ServerStatus::Deleting];
+            let found = cx.app.store.share_server(&self.id).await?;
+            Ok(found.is_some_and(|s| s.row.backend == backend && gone.iter().all(|g| s.row.status != g.as_str())))
+        })
+    }
+
+    fn delete<'a>(&'a self, cx: &'a JobContext, backend: &'a str) -> BoxFuture<'a, DriverResult<()>> {
+        Box::pin(async move { take_down(cx, backend, self, &call(cx, "cleanup")).await })
     }
 }
 

@@ -12,6 +12,10 @@ mod share_create;
 mod share_delete;
 mod share_extend;
 mod share_place;
+mod share_server_create;
+mod share_server_delete;
+mod share_server_provide;
+mod share_server_support;
 mod share_shrink;
 mod share_support;
 mod snapshot_create;
@@ -51,4 +55,7 @@ pub fn registry() -> Registry {
         .with(share_shrink::ShareShrink)
         .with(share_access::ShareAccess)
         .with(cleanup::Cleanup::<types::Share>::new())
+        .with(share_server_create::ShareServerCreate)
+        .with(share_server_delete::ShareServerDelete)
+        .with(cleanup::Cleanup::<types::ShareServer>::new())
 }

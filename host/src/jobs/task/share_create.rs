@@ -1,7 +1,7 @@
 //! `share.create`: choose a pool, have the driver make the share there, write what it said.
 //!
 //! Steps, each of which a later run finds done: (1) the pool, in one transaction with the room it takes and the instance's
-//! `host`; (2) the driver's create, keyed by the instance's id; (3) the result. A failure that may have done something is
+//! `host`; (2) on a share network, the share server; (3) the driver's create, keyed by the instance's id; (4) the result. A failure that may have done something is
 //! first repeated on the same back end, and stays in mind whatever the repeats answer; a pool that is given up is written
 //! into the payload before another is chosen, and if something may be left there, the transaction that chooses the next one
 //! leaves a clean-up job. After three pools, or when none is left, the share ends in `error`, without a host, with a message.
@@ -15,6 +15,7 @@ use super::{
     block_support::call,
     cleanup,
     share_place::{self, Placing, Progress},
+    share_server_provide::{Provided, provide},
     share_support as support,
     tried::{settled, unless_fenced},
 };
@@ -28,6 +29,7 @@ use crate::{
     error::Kind,
     jobs::{JobContext, JobFault, Outcome, Task, TaskError},
     notify::share_message::{ShareAction, ShareDetail},
+    scheduler::Limit,
     service::share::{destroy::event, room},
     store::{
         Tx,
@@ -63,8 +65,9 @@ impl Task for ShareCreate {
                             Some(none) => (ShareAction::AllocateHost, room::detail(none), none.limit.user_text()),
                             None => (ShareAction::Create, ShareDetail::DriverFailedCreate, progress.last.as_deref().unwrap_or_default()),
                         };
-                        // the detail's own text says it to users
-                        let extra = if none.is_some() { "" } else { why };
+                        // else the detail's own text says it to users
+                        let named = none.as_ref().is_none_or(|none| none.limit == Limit::SeveralSubnets);
+                        let extra = if named { why } else { "" };
                         return fail(cx, tx, &share, leftover, (action, detail, extra), why).await;
                     }
                 }
@@ -73,6 +76,16 @@ impl Task for ShareCreate {
             if let Some(later) = cx.change_lane(&backend, &json!(progress)).await {
                 return Ok(later);
             }
+            let share = match provide(cx, share.clone(), &backend).await? {
+                Provided::Ready(share) => *share,
+                Provided::Wait(after, reason) => return Ok(again(&progress, after, reason)),
+                Provided::Nowhere(detail, text) => return no_server(cx, &share, &backend, &progress, detail, &text).await,
+                Provided::Failed(e) => {
+                    let told = support::driver_share(cx, &share).await?;
+                    return conclude(cx, &share, &backend, &told, progress, Err(e)).await;
+                }
+                Provided::Gone => return dropped(cx).await,
+            };
             let told = support::driver_share(cx, &share).await?;
             let answer = ask_driver(cx, &backend, &told, progress.token.as_deref()).await;
             conclude(cx, &share, &backend, &told, progress, answer).await
@@ -155,6 +168,27 @@ async fn conclude(
         cleanup::leave(&mut tx, cx, backend, told).await?;
     }
     fail(cx, tx, share, leftover, (ShareAction::Create, ShareDetail::DriverFailedCreate, e.user_text()), e.user_text()).await
+}
+
+/// The share's network has no server for it: no other pool would have one sooner.
+async fn no_server(
+    cx: &JobContext,
+    share: &ShareRow,
+    backend: &str,
+    progress: &Progress,
+    detail: ShareDetail,
+    text: &str,
+) -> Result<Outcome, TaskError> {
+    let leftover = match progress.tried.uncertain {
+        true => Some(support::driver_share(cx, share).await?),
+        false => None,
+    };
+    let mut tx = cx.app.store.begin().await?;
+    if let Some(told) = &leftover {
+        cleanup::leave(&mut tx, cx, backend, told).await?;
+    }
+    let action = if detail == ShareDetail::NoValidHost { ShareAction::AllocateHost } else { ShareAction::Create };
+    fail(cx, tx, share, leftover.is_some(), (action, detail, text), detail.text()).await
 }
 
 async fn succeed(cx: &JobContext, share: &ShareRow, update: ShareUpdate) -> Result<Outcome, TaskError> {

@@ -1,5 +1,6 @@
 //! What the share tasks have in common: the driver's picture of a share, messages.
 
+use super::share_server_support::driver_server_of;
 use crate::{
     driver::types::{self, ExportLocation, ShareProtocol},
     jobs::{JobContext, TaskError},
@@ -26,8 +27,7 @@ pub async fn driver_share(cx: &JobContext, share: &ShareRow) -> StoreResult<type
         provider_id: share.provider_id.clone(),
         provider_data: share.provider_data.clone(),
         locations: locations(cx, share).await?,
-        // of `share.share_server_id`
-        server: None,
+        server: driver_server_of(cx, share.share_server_id.as_deref()).await?,
         specs: share_type.map(|t| t.specs.into_iter().collect()).unwrap_or_default(),
         metadata: metadata.into_iter().collect(),
     })

@@ -1,4 +1,4 @@
-//! The back end is in the zone asked, and in one of the zones that the type allows.
+//! The back end is in the zone asked, in one of the zones that the type allows, and where the share network reaches.
 
 use super::{Context, Filter, Reason};
 use crate::{
@@ -24,6 +24,11 @@ impl Filter for AvailabilityZone {
             && cx.request.operation == Operation::Create
         {
             return out(format!("zone {asked} is asked, the back end is in {zone}"));
+        }
+        if let Some(reach) = &cx.request.share.network
+            && reach.in_zone(zone) == 0
+        {
+            return out(format!("the share network has no subnet for the zone {zone}"));
         }
         let keys: &[&str] = match cx.request.service {
             BackendKind::Block => &["RESKEY:availability_zones"],

@@ -16,7 +16,8 @@ impl Filter for SeveralSubnets {
         Limit::SeveralSubnets
     }
     fn check(&self, pool: &Candidate, cx: &Context<'_>) -> Result<(), Reason> {
-        if cx.request.share.several_subnets && !pool.flag(KEY, false) {
+        let subnets = cx.request.share.network.as_ref().map_or(0, |reach| reach.in_zone(&pool.row.availability_zone));
+        if subnets > 1 && !pool.flag(KEY, false) {
             return Err(
                 Reason::new(format!("the share network has several subnets in this zone, the pool does not report {KEY}")).with(KEY, false)
             );

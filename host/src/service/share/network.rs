@@ -4,13 +4,17 @@ use crate::{
     app::App,
     context::RequestContext,
     error::{Error, Result},
+    scheduler::Reach,
     service::{
         network_refusal::network_not_found,
         share_network::{self, check_active},
         share_refusal as refusal,
         share_type::handles_servers,
     },
-    store::{Tx, sql::types::Type},
+    store::{
+        StoreResult, Tx,
+        sql::{share_network_subnets::SubnetRow, types::Type},
+    },
 };
 
 /// There is such a share network, and nothing works on it.
@@ -35,6 +39,24 @@ pub async fn check_zone(app: &App, id: Option<&str>, zone: Option<&str>) -> Resu
     Err(Error::invalid(format!("A share network subnet was not found for the requested availability zone ({zone:.64}).")))
 }
 
+/// In which zones the network has how many subnets.
+pub async fn reach(app: &App, id: &str) -> StoreResult<Reach> {
+    let mut reach = Reach::default();
+    for subnet in app.store.subnets_of_all([id], false).await?.remove(id).unwrap_or_default() {
+        match subnet.row.availability_zone {
+            Some(zone) => *reach.zones.entry(zone).or_default() += 1,
+            None => reach.default += 1,
+        }
+    }
+    Ok(reach)
+}
+
+/// The subnets that serve a zone: its own, or the default ones where it has none.
+pub fn in_zone(subnets: Vec<SubnetRow>, zone: Option<&str>) -> Vec<SubnetRow> {
+    let (own, others): (Vec<_>, Vec<_>) = subnets.into_iter().partition(|s| zone.is_some() && s.availability_zone.as_deref() == zone);
+    if own.is_empty() { others.into_iter().filter(|s| s.availability_zone.is_none()).collect() } else { own }
+}
+
 /// The network stays, and nothing works on it, until the transaction ends.
 ///
 /// # Errors
@@ -56,5 +78,37 @@ pub fn check_fits(share_type: &Type, id: Option<&str>) -> Result<()> {
         (true, None) => Err(refusal::invalid_input("Share network must be set when the driver_handles_share_servers is true.")),
         (false, Some(_)) => Err(refusal::invalid_input("Share network can not be set when the driver_handles_share_servers is false.")),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subnet(id: &str, zone: Option<&str>) -> SubnetRow {
+        SubnetRow {
+            id: id.to_owned(),
+            share_network_id: String::new(),
+            availability_zone: zone.map(str::to_owned),
+            neutron_net_id: None,
+            neutron_subnet_id: None,
+            network_type: None,
+            segmentation_id: None,
+            cidr: None,
+            gateway: None,
+            mtu: None,
+            ip_version: None,
+            created_at: 0,
+            updated_at: None,
+        }
+    }
+
+    #[test]
+    fn a_zones_own_subnets_come_before_the_default_ones() {
+        let all = vec![subnet("d", None), subnet("a", Some("nova")), subnet("b", Some("nova")), subnet("c", Some("far"))];
+        let ids = |zone| in_zone(all.clone(), zone).into_iter().map(|s| s.id).collect::<Vec<_>>();
+        assert_eq!(ids(Some("nova")), ["a", "b"]);
+        assert_eq!(ids(Some("other")), ["d"]);
+        assert_eq!(ids(None), ["d"]);
     }
 }

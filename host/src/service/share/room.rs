@@ -32,21 +32,20 @@ pub async fn request(app: &App, share: &ShareRow, operation: Operation, size_gib
         project_id: share.project_id.clone(),
         size_gib,
         extra_specs: share_type.map(|t| t.specs.into_iter().collect()).unwrap_or_default(),
-        share: needs(share),
+        share: needs(app, share, operation).await?,
         operation,
         options: options(app),
         ..PlacementRequest::default()
     })
 }
 
-/// What only shares ask.
-fn needs(share: &ShareRow) -> ShareNeeds {
-    ShareNeeds {
-        protocol: Some(share.share_proto.clone()),
-        // of its share network in the zone asked
-        several_subnets: false,
-        from_snapshot: share.snapshot_id.is_some(),
-    }
+/// What only shares ask. One that is on a server already needs no subnet any more.
+async fn needs(app: &App, share: &ShareRow, operation: Operation) -> StoreResult<ShareNeeds> {
+    let network = match share.share_network_id.as_deref() {
+        Some(id) if operation == Operation::Create => Some(super::network::reach(app, id).await?),
+        _ => None,
+    };
+    Ok(ShareNeeds { protocol: Some(share.share_proto.clone()), network, from_snapshot: share.snapshot_id.is_some() })
 }
 
 /// Takes the room. None: it was taken; else why not, for the user. The explanation is kept if the caller commits.

@@ -1,11 +1,14 @@
-//! `DELETE /share-servers/{id}`: an operator has an idle server torn down.
+//! `DELETE /share-servers/{id}`: an operator has an idle server torn down. And the end of one that has been idle for long.
 
 use std::sync::Arc;
+
+use uuid::Uuid;
 
 use super::teardown;
 use crate::{
     app::App,
-    context::RequestContext,
+    clock::Micros,
+    context::{Principal, RequestContext},
     domain::share_server::{DELETE_FROM, ServerStatus, joined},
     error::{Error, Result},
     service::network_refusal as refusal,
@@ -28,4 +31,26 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()
     }
     teardown::begin(&mut tx, app, ctx, &server).await?;
     Ok(tx.commit().await?)
+}
+
+/// Deletes a server on nobody's behalf, provided that it is idle since `before` or longer. False: it is not any more.
+///
+/// # Errors
+/// Of the database.
+pub async fn idle(app: &Arc<App>, id: &str, network_id: &str, before: Micros) -> Result<bool> {
+    let mut tx = app.store.begin().await?;
+    tx.share_network_held(network_id).await?;
+    let found = tx.share_server_locked(id).await?;
+    let Some(server) = found.filter(|s| s.is_auto_deletable && s.idle_since.is_some_and(|since| since <= before)) else { return Ok(false) };
+    if server.status != ServerStatus::Active.as_str() {
+        return Ok(false);
+    }
+    let ctx = RequestContext {
+        request_id: format!("req-{}", Uuid::new_v4()),
+        principal: Principal { project_id: server.project_id.clone(), ..Principal::default() },
+        ..RequestContext::default()
+    };
+    teardown::begin(&mut tx, app, &ctx, &server).await?;
+    tx.commit().await?;
+    Ok(true)
 }

@@ -3,11 +3,15 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use crate::{
     app::App,
+    clock,
     context::RequestContext,
     domain::share_server::{DELETE_FROM, ServerStatus},
-    error::{Error, Kind, Result},
+    error::{Error, Result},
+    jobs::NewJob,
     store::{Tx, sql::share_servers::ShareServerRow},
 };
 
@@ -16,12 +20,31 @@ use crate::{
 ///
 /// # Errors
 /// 409 when shares are on it or something works on it.
-pub async fn begin(tx: &mut Tx, _app: &Arc<App>, _ctx: &RequestContext, server: &ShareServerRow) -> Result<()> {
+pub async fn begin(tx: &mut Tx, app: &Arc<App>, ctx: &RequestContext, server: &ShareServerRow) -> Result<()> {
     if tx.share_server_share_count(&server.id).await? > 0 {
         return Err(Error::conflict(format!("Share server {} in use.", server.id)));
     }
     if !ServerStatus::parse(&server.status).is_some_and(|s| DELETE_FROM.contains(&s)) {
         return Err(Error::conflict(format!("Share server {} is {}; try again when that has ended.", server.id, server.status)));
     }
-    Err(Error::new(Kind::Unavailable, format!("Share server {} cannot be torn down: no process does that work.", server.id)))
+    if !tx.share_server_status(&server.id, DELETE_FROM, ServerStatus::Deleting, clock::now()).await? {
+        return Err(Error::conflict(format!("Share server {} is being changed; try again when that has ended.", server.id)));
+    }
+    tx.enqueue(&app.jobs, job(app, ctx, server)).await?;
+    Ok(())
+}
+
+fn job(app: &App, ctx: &RequestContext, server: &ShareServerRow) -> NewJob {
+    NewJob {
+        kind: "share_server.delete",
+        resource_kind: "share_server",
+        order_key: server.id.clone(),
+        resource_id: server.id.clone(),
+        backend: Some(server.backend.clone()),
+        payload: json!({ "was": server.status }),
+        max_age: app.config.get().jobs.max_age,
+        request_id: ctx.request_id.clone(),
+        project_id: ctx.project_id().to_owned(),
+        user_id: ctx.principal.user_id.clone(),
+    }
 }

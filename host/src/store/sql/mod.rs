@@ -34,6 +34,7 @@ pub mod share_locations;
 pub mod share_network_list;
 pub mod share_network_subnets;
 pub mod share_networks;
+pub mod share_server_work;
 pub mod share_servers;
 pub mod share_work;
 pub mod shares;

@@ -155,6 +155,17 @@ impl Store {
     }
 }
 
+const OF_NETWORK: &str =
+    " JOIN share_network_security_services u ON u.security_service_id = v.id WHERE u.share_network_id = $1 ORDER BY v.type, v.id";
+
+impl Store {
+    /// The services that a network uses, by kind.
+    pub async fn security_services_of(&self, network_id: &str) -> StoreResult<Vec<SecurityServiceRow>> {
+        let sql = sqlx::AssertSqlSafe(format!("{SELECT}{OF_NETWORK}"));
+        Ok(on_read!(self, p => sqlx::query_as(sql).bind(network_id).fetch_all(p).await?))
+    }
+}
+
 impl Tx {
     /// The service, held until the transaction ends.
     pub async fn security_service_locked(&mut self, id: &str) -> StoreResult<Option<SecurityServiceRow>> {
@@ -164,9 +175,7 @@ impl Tx {
 
     /// The services that a network uses, by kind.
     pub async fn security_services_of(&mut self, network_id: &str) -> StoreResult<Vec<SecurityServiceRow>> {
-        let sql = sqlx::AssertSqlSafe(format!(
-            "{SELECT} JOIN share_network_security_services u ON u.security_service_id = v.id WHERE u.share_network_id = $1 ORDER BY v.type, v.id"
-        ));
+        let sql = sqlx::AssertSqlSafe(format!("{SELECT}{OF_NETWORK}"));
         Ok(on_tx!(self, c => sqlx::query_as(sql).bind(network_id).fetch_all(c).await?))
     }
 

@@ -43,6 +43,11 @@ pub struct Subnet {
 pub(super) const SELECT: &str = "SELECT s.id, s.share_network_id, s.availability_zone, s.neutron_net_id, s.neutron_subnet_id, s.network_type, s.segmentation_id, s.cidr, \
      s.gateway, s.mtu, s.ip_version, s.created_at, s.updated_at FROM share_network_subnets s WHERE NOT s.deleting";
 
+/// Of a server also those that were deleted and wait for it to go.
+const OF_SERVER: &str = "SELECT s.id, s.share_network_id, s.availability_zone, s.neutron_net_id, s.neutron_subnet_id, s.network_type, s.segmentation_id, s.cidr, \
+     s.gateway, s.mtu, s.ip_version, s.created_at, s.updated_at FROM share_network_subnets s \
+     JOIN share_server_subnets m ON m.subnet_id = s.id WHERE m.share_server_id = $1 ORDER BY s.created_at, s.id";
+
 const OF_NETWORK: &str = " AND s.share_network_id = $1 ORDER BY s.created_at, s.id";
 
 impl Store {
@@ -52,6 +57,11 @@ impl Store {
         let row: Option<SubnetRow> = on_read!(self, p => sqlx::query_as(sql).bind(network_id).bind(id).fetch_optional(p).await?);
         let Some(row) = row else { return Ok(None) };
         Ok(Some(Subnet { metadata: self.metadata(MetadataOf::Subnet, id).await?, row }))
+    }
+
+    /// The subnets that a server is on, the oldest first.
+    pub async fn subnets_of_server(&self, server_id: &str) -> StoreResult<Vec<SubnetRow>> {
+        Ok(on_read!(self, p => sqlx::query_as(OF_SERVER).bind(server_id).fetch_all(p).await?))
     }
 
     /// The subnets of these networks, by network, the oldest first.

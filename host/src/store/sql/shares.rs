@@ -5,7 +5,7 @@
 //! names the states it may start from and says whether it happened.
 
 use crate::{
-    clock::Micros,
+    clock::{self, Micros},
     domain::{
         share::{CREATING, RulesStatus, ShareStatus},
         share_type::Attributes,
@@ -204,12 +204,15 @@ impl Tx {
 
     /// The placement: a share that is being created gets its pool and that pool's zone, or another one.
     pub async fn share_placed(&mut self, id: &str, host: &str, zone: &str, now: Micros) -> StoreResult<bool> {
+        let server = self.share_server_of(id).await?;
         let backend = host.split_once('#').map_or(host, |(backend, _)| backend);
         let mut sql = Sql::new("UPDATE share_instances SET host = ");
         sql.bind(host).push(", backend = ").bind(backend).push(", availability_zone = ").bind(zone);
         sql.push(", backed = TRUE, share_server_id = NULL, updated_at = ").bind(now);
         sql.push(" WHERE share_id = ").bind(id).push(" AND status IN ").bind_list(CREATING.iter().map(|s| s.as_str()));
-        self.run(sql).await
+        let placed = self.run(sql).await?;
+        self.share_server_left(server.as_deref(), now).await?;
+        Ok(placed)
     }
 
     /// creating -> available, with what the back end said beside its locations.
@@ -233,8 +236,10 @@ impl Tx {
         if !self.share_status(id, CREATING, ShareStatus::Error, now).await? {
             return Ok(false);
         }
+        let server = self.share_server_of(id).await?;
         let sql = "UPDATE share_instances SET host = NULL, backend = NULL, share_server_id = NULL, backed = FALSE WHERE share_id = $1";
         on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected());
+        self.share_server_left(server.as_deref(), now).await?;
         Ok(true)
     }
 
@@ -250,6 +255,7 @@ impl Tx {
         if !self.run(sql).await? {
             return Ok(false);
         }
+        let server = self.share_server_of(id).await?;
         for sql in [
             "DELETE FROM share_access_rules WHERE share_id = $1",
             "DELETE FROM share_instances WHERE share_id = $1",
@@ -257,6 +263,7 @@ impl Tx {
         ] {
             on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected());
         }
+        self.share_server_left(server.as_deref(), clock::now()).await?;
         Ok(true)
     }
 

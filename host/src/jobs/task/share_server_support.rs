@@ -1,0 +1,125 @@
+//! What the tasks of share servers have in common: the driver's picture of a server, its networks and its security services.
+
+use crate::{
+    domain::share_network::SecurityServiceKind,
+    driver::{
+        Call, DriverResult, ErrorKind,
+        types::{self, Allocation, IpVersion, NetworkInfo, SecurityService, ServerDetails, Subnet},
+    },
+    jobs::{JobContext, TaskError},
+    network::NetworkError,
+    store::{
+        StoreError, StoreResult, Tx,
+        sql::{
+            network_allocations::AllocationRow, security_services::SecurityServiceRow, share_network_subnets::SubnetRow,
+            share_servers::ShareServerRow,
+        },
+    },
+};
+
+/// A server as its driver is told of it.
+pub fn driver_server(server: &ShareServerRow) -> StoreResult<types::ShareServer> {
+    Ok(types::ShareServer { id: server.id.clone(), details: server.details()?.into_iter().collect() })
+}
+
+/// The same, by id. None: it is gone.
+pub async fn driver_server_of(cx: &JobContext, id: Option<&str>) -> StoreResult<Option<types::ShareServer>> {
+    let Some(id) = id else { return Ok(None) };
+    cx.app.store.share_server(id).await?.map(|s| driver_server(&s.row)).transpose()
+}
+
+/// The subnets of a server with its addresses in each, the oldest subnet first.
+pub async fn networks(cx: &JobContext, server: &ShareServerRow) -> StoreResult<Vec<NetworkInfo>> {
+    let subnets = cx.app.store.subnets_of_server(&server.id).await?;
+    let allocations = cx.app.store.network_allocations_of(&server.id).await?;
+    let services = security_services(cx, &server.share_network_id).await?;
+    let of =
+        |subnet: Option<&str>| allocations.iter().filter(|a| a.subnet_id.as_deref() == subnet).map(driver_allocation).collect::<Vec<_>>();
+    Ok(subnets
+        .iter()
+        .map(|subnet| NetworkInfo {
+            subnet: driver_subnet(subnet),
+            allocations: of(Some(&subnet.id)),
+            admin_allocations: of(None),
+            security_services: services.clone(),
+        })
+        .collect())
+}
+
+/// The security services of a network, as a driver is told of them.
+pub async fn security_services(cx: &JobContext, network_id: &str) -> StoreResult<Vec<SecurityService>> {
+    Ok(cx.app.store.security_services_of(network_id).await?.into_iter().filter_map(driver_service).collect())
+}
+
+/// The driver's details as they are kept.
+pub fn details_text(details: &ServerDetails) -> StoreResult<String> {
+    serde_json::to_string(details).map_err(|e| StoreError::Corrupt(format!("share_servers.details: {e}")))
+}
+
+/// The driver's teardown of whatever it holds under the server's id. What is gone is taken down.
+pub async fn take_down(cx: &JobContext, backend: &str, server: &types::ShareServer, call: &Call) -> DriverResult<()> {
+    let services = services_of_server(cx, &server.id).await;
+    let details = Some(&server.details).filter(|d| !d.is_empty());
+    let backend = cx.app.drivers.backend(backend)?;
+    match backend.need_share_servers()?.teardown(call, &server.id, details, &services).await {
+        Err(e) if e.kind != ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// Those of its network, as far as they are known: a server is taken down without them, too.
+async fn services_of_server(cx: &JobContext, id: &str) -> Vec<SecurityService> {
+    match cx.app.store.share_server(id).await {
+        Ok(Some(server)) => security_services(cx, &server.row.share_network_id).await.unwrap_or_default(),
+        _ => Vec::new(),
+    }
+}
+
+/// Every address of a server is given back, in the caller's transaction.
+pub async fn give_back(cx: &JobContext, tx: &mut Tx, server_id: &str) -> Result<(), TaskError> {
+    let given = tx.network_allocations_of(server_id).await?;
+    cx.app.network.release(tx, &given).await.map_err(|e| match e {
+        NetworkError::Store(e) => e.into(),
+        e => TaskError::Other(e.to_string()),
+    })
+}
+
+/// A subnet as its driver is told of it.
+pub fn driver_subnet(s: &SubnetRow) -> Subnet {
+    Subnet {
+        id: s.id.clone(),
+        availability_zone: s.availability_zone.clone(),
+        network_type: s.network_type.clone(),
+        segmentation_id: s.segmentation_id.and_then(|n| u32::try_from(n).ok()),
+        cidr: s.cidr.clone().unwrap_or_default(),
+        gateway: s.gateway.clone(),
+        mtu: s.mtu.and_then(|n| u32::try_from(n).ok()),
+        ip_version: if s.ip_version == Some(6) { IpVersion::V6 } else { IpVersion::V4 },
+        neutron_net_id: s.neutron_net_id.clone(),
+        neutron_subnet_id: s.neutron_subnet_id.clone(),
+    }
+}
+
+fn driver_allocation(a: &AllocationRow) -> Allocation {
+    Allocation { id: a.id.clone(), ip_address: a.ip_address.clone(), mac_address: a.mac_address.clone(), label: a.label.clone() }
+}
+
+fn driver_service(s: SecurityServiceRow) -> Option<SecurityService> {
+    let kind = match SecurityServiceKind::parse(&s.kind)? {
+        SecurityServiceKind::Ldap => types::SecurityServiceKind::Ldap,
+        SecurityServiceKind::Kerberos => types::SecurityServiceKind::Kerberos,
+        SecurityServiceKind::ActiveDirectory => types::SecurityServiceKind::ActiveDirectory,
+    };
+    Some(SecurityService {
+        id: s.id,
+        kind,
+        name: s.name.unwrap_or_default(),
+        dns_ip: s.dns_ip,
+        server: s.server,
+        domain: s.domain,
+        user: s.user_name,
+        password: s.password,
+        ou: s.ou,
+        default_ad_site: s.default_ad_site,
+    })
+}

@@ -1,0 +1,121 @@
+//! What happens to share servers: they are built, shares come and go, they are torn down.
+//!
+//! Whoever binds a share to a server, or begins to tear one down, holds the row of its share network; so no share comes to a
+//! server that goes. When the last share of a server goes, the same transaction notes since when it is idle.
+
+use crate::{
+    clock::Micros,
+    domain::share_server::ServerStatus,
+    store::{
+        Store, StoreResult, Tx,
+        bind::{Sql, bind_values},
+        on_read, on_tx,
+    },
+};
+
+/// Why a server could not be built.
+#[derive(Debug, Clone, Default, PartialEq, Eq, sqlx::FromRow)]
+pub struct ServerFailure {
+    /// The number of the message's detail.
+    pub failed_detail: Option<String>,
+    /// For users, beyond the detail's text.
+    pub failed_text: Option<String>,
+}
+
+impl Store {
+    /// Servers without shares since `before` or longer, which may go: id and network, the longest idle first.
+    pub async fn idle_share_servers(&self, before: Micros, limit: i64) -> StoreResult<Vec<(String, String)>> {
+        let sql = "SELECT id, share_network_id FROM share_servers WHERE idle_since IS NOT NULL AND idle_since <= $1 AND status = 'active' AND is_auto_deletable \
+                   ORDER BY idle_since, id LIMIT $2";
+        Ok(on_read!(self, p => sqlx::query_as(sql).bind(before).bind(limit).fetch_all(p).await?))
+    }
+
+    /// Why a server could not be built; empty for one that was.
+    pub async fn share_server_failure(&self, id: &str) -> StoreResult<ServerFailure> {
+        let sql = "SELECT failed_detail, failed_text FROM share_servers WHERE id = $1";
+        let found: Option<ServerFailure> = on_read!(self, p => sqlx::query_as(sql).bind(id).fetch_optional(p).await?);
+        Ok(found.unwrap_or_default())
+    }
+
+    /// The server of the share that a snapshot was taken of.
+    pub async fn share_server_of_snapshot(&self, snapshot_id: &str) -> StoreResult<Option<String>> {
+        let sql = "SELECT i.share_server_id FROM share_snapshots p JOIN share_instances i ON i.share_id = p.share_id WHERE p.id = $1";
+        let found: Option<(Option<String>,)> = on_read!(self, p => sqlx::query_as(sql).bind(snapshot_id).fetch_optional(p).await?);
+        Ok(found.and_then(|(id,)| id))
+    }
+}
+
+impl Tx {
+    /// Holds a share network, also one that was deleted and waits for its last server to go.
+    pub async fn share_network_held(&mut self, id: &str) -> StoreResult<bool> {
+        let sql = "UPDATE share_networks SET status = status WHERE id = $1";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected()) == 1)
+    }
+
+    /// The subnets that a server is on, by id.
+    pub async fn share_server_subnet_ids(&mut self, id: &str) -> StoreResult<Vec<String>> {
+        let sql = "SELECT subnet_id FROM share_server_subnets WHERE share_server_id = $1 ORDER BY subnet_id";
+        let rows: Vec<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_all(c).await?);
+        Ok(rows.into_iter().map(|(id,)| id).collect())
+    }
+
+    /// creating -> active, with what the driver wants back.
+    pub async fn share_server_built(&mut self, id: &str, details: &str, identifier: Option<&str>, now: Micros) -> StoreResult<bool> {
+        if !self.share_server_status(id, &[ServerStatus::Creating], ServerStatus::Active, now).await? {
+            return Ok(false);
+        }
+        let sql = "UPDATE share_servers SET details = $2, identifier = COALESCE($3, identifier) WHERE id = $1";
+        on_tx!(self, c => sqlx::query(sql).bind(id).bind(details).bind(identifier).execute(c).await?.rows_affected());
+        Ok(true)
+    }
+
+    /// creating -> error. `details`: what is left of it on the array.
+    pub async fn share_server_not_built(
+        &mut self,
+        id: &str,
+        details: Option<&str>,
+        failure: &ServerFailure,
+        now: Micros,
+    ) -> StoreResult<bool> {
+        if !self.share_server_status(id, &[ServerStatus::Creating], ServerStatus::Error, now).await? {
+            return Ok(false);
+        }
+        let sql = "UPDATE share_servers SET details = COALESCE($2, details), failed_detail = $3, failed_text = $4 WHERE id = $1";
+        on_tx!(self, c => sqlx::query(sql).bind(id).bind(details).bind(&failure.failed_detail).bind(&failure.failed_text)
+            .execute(c).await?.rows_affected());
+        Ok(true)
+    }
+
+    /// The server's row goes, provided it is being deleted and has no address left.
+    pub async fn share_server_remove(&mut self, id: &str) -> StoreResult<bool> {
+        let sql = "DELETE FROM share_servers WHERE id = $1 AND status = $2";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(ServerStatus::Deleting.as_str()).execute(c).await?.rows_affected()) == 1)
+    }
+
+    /// The server that a share is on.
+    pub(super) async fn share_server_of(&mut self, share_id: &str) -> StoreResult<Option<String>> {
+        let sql = "SELECT share_server_id FROM share_instances WHERE share_id = $1";
+        let found: Option<(Option<String>,)> = on_tx!(self, c => sqlx::query_as(sql).bind(share_id).fetch_optional(c).await?);
+        Ok(found.and_then(|(id,)| id))
+    }
+
+    /// A share has left this server: when none is on it any more, it is idle from now on.
+    pub(super) async fn share_server_left(&mut self, id: Option<&str>, now: Micros) -> StoreResult<()> {
+        let Some(id) = id else { return Ok(()) };
+        // held first: of two shares that go at once the second one sees that it is the last
+        let sql = "UPDATE share_servers SET idle_since = idle_since WHERE id = $1";
+        on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected());
+        let sql = "UPDATE share_servers SET idle_since = $2 WHERE id = $1 AND idle_since IS NULL \
+                   AND NOT EXISTS (SELECT 1 FROM share_instances i WHERE i.share_server_id = share_servers.id)";
+        on_tx!(self, c => sqlx::query(sql).bind(id).bind(now).execute(c).await?.rows_affected());
+        Ok(())
+    }
+
+    /// An operator says what servers can do; how many there are of those named.
+    pub async fn share_servers_can_update_allocations(&mut self, ids: &[String], can: bool, now: Micros) -> StoreResult<u64> {
+        let mut sql = Sql::new("UPDATE share_servers SET network_allocation_update_support = ");
+        sql.bind(can).push(", updated_at = ").bind(now).push(" WHERE id IN ").bind_list(ids.iter().map(String::as_str));
+        let Sql { text, values } = sql;
+        Ok(on_tx!(self, c => bind_values!(sqlx::query(sqlx::AssertSqlSafe(text)), values).execute(c).await?.rows_affected()))
+    }
+}
