@@ -7,8 +7,8 @@ use crate::{
     domain::text_enum,
     store::{
         Store, StoreResult, Tx,
-        bind::{Sql, Value, bind_values},
-        keyset::{self, ListKey, Order},
+        bind::{Sql, Value},
+        keyset::{ListKey, ListQuery},
         on_read, on_tx,
     },
 };
@@ -89,17 +89,8 @@ pub enum ServiceFilter {
     Never,
 }
 
-/// A list to be read.
-#[derive(Debug, Clone, Default)]
-pub struct ServiceQuery {
-    pub filters: Vec<ServiceFilter>,
-    /// Columns of [`ServiceSort`], the id last.
-    pub order: Vec<Order>,
-    /// The marker's values in that order.
-    pub after: Option<Vec<Value>>,
-    pub limit: i64,
-    pub offset: i64,
-}
+/// A list of security services to be read.
+pub type ServiceQuery = ListQuery<ServiceFilter>;
 
 /// A change; the outer option says whether a member was given.
 #[derive(Clone, Default)]
@@ -130,9 +121,8 @@ impl Store {
                 ServiceFilter::Never => sql.push(" AND 1 = 0"),
             };
         }
-        keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
-        let Sql { text, values } = sql;
-        Ok(on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?))
+        query.push_page(&mut sql);
+        self.fetch_all(sql).await
     }
 
     /// The networks that use these services, by service.
@@ -142,11 +132,9 @@ impl Store {
              WHERE NOT n.deleting AND u.security_service_id IN ",
         );
         sql.bind_list(ids).push(" ORDER BY n.created_at, n.id");
-        let Sql { text, values } = sql;
         let mut found: HashMap<String, Vec<String>> = HashMap::new();
-        if !values.is_empty() {
-            let rows: Vec<(String, String)> =
-                on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        if !sql.values.is_empty() {
+            let rows: Vec<(String, String)> = self.fetch_all(sql).await?;
             for (service, network) in rows {
                 found.entry(service).or_default().push(network);
             }

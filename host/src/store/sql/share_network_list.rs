@@ -9,9 +9,8 @@ use crate::{
     domain::text_enum,
     store::{
         Store, StoreResult,
-        bind::{Sql, Value, bind_values, push_contains},
-        keyset::{self, ListKey, Order},
-        on_read,
+        bind::{Sql, Value, push_contains},
+        keyset::{ListKey, ListQuery},
     },
 };
 
@@ -77,17 +76,8 @@ pub enum NetworkFilter {
     Never,
 }
 
-/// A list to be read.
-#[derive(Debug, Clone, Default)]
-pub struct NetworkQuery {
-    pub filters: Vec<NetworkFilter>,
-    /// Columns of [`NetworkSort`], the id last.
-    pub order: Vec<Order>,
-    /// The marker's values in that order.
-    pub after: Option<Vec<Value>>,
-    pub limit: i64,
-    pub offset: i64,
-}
+/// A list of share networks to be read.
+pub type NetworkQuery = ListQuery<NetworkFilter>;
 
 /// A share network with all that a view shows.
 #[derive(Debug, Clone)]
@@ -103,10 +93,8 @@ impl Store {
     pub async fn share_networks(&self, query: &NetworkQuery, complete: bool) -> StoreResult<Vec<ShareNetwork>> {
         let mut sql = Sql::new(SELECT);
         push_filters(&mut sql, &query.filters);
-        keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
-        let Sql { text, values } = sql;
-        let rows: Vec<ShareNetworkRow> =
-            on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        query.push_page(&mut sql);
+        let rows: Vec<ShareNetworkRow> = self.fetch_all(sql).await?;
         if complete {
             return self.share_networks_completed(rows).await;
         }

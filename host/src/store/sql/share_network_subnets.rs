@@ -8,7 +8,7 @@ use crate::{
     network::Segment,
     store::{
         Store, StoreResult, Tx,
-        bind::{Sql, Value, bind_values},
+        bind::{Sql, Value},
         on_read, on_tx,
     },
 };
@@ -72,12 +72,11 @@ impl Store {
     ) -> StoreResult<HashMap<String, Vec<Subnet>>> {
         let mut sql = Sql::new(format!("{SELECT} AND s.share_network_id IN "));
         sql.bind_list(network_ids).push(" ORDER BY s.created_at, s.id");
-        let Sql { text, values } = sql;
         let mut found: HashMap<String, Vec<Subnet>> = HashMap::new();
-        if values.is_empty() {
+        if sql.values.is_empty() {
             return Ok(found);
         }
-        let rows: Vec<SubnetRow> = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        let rows: Vec<SubnetRow> = self.fetch_all(sql).await?;
         let mut pairs = HashMap::new();
         if metadata {
             pairs = self.metadata_of_all(MetadataOf::Subnet, rows.iter().map(|r| r.id.as_str())).await?;

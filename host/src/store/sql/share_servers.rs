@@ -8,7 +8,7 @@ use crate::{
     store::{
         Store, StoreError, StoreResult, Tx,
         bind::{Sql, Value, bind_values},
-        keyset::{self, ListKey, Order},
+        keyset::{ListKey, ListQuery},
         on_read, on_tx,
     },
 };
@@ -121,17 +121,8 @@ pub enum ServerFilter {
     Never,
 }
 
-/// A list to be read.
-#[derive(Debug, Clone, Default)]
-pub struct ServerQuery {
-    pub filters: Vec<ServerFilter>,
-    /// Columns of [`ServerSort`], the id last.
-    pub order: Vec<Order>,
-    /// The marker's values in that order.
-    pub after: Option<Vec<Value>>,
-    pub limit: i64,
-    pub offset: i64,
-}
+/// A list of share servers to be read.
+pub type ServerQuery = ListQuery<ServerFilter>;
 
 const SELECT: &str = "SELECT v.id, v.share_network_id, n.name AS network_name, v.project_id, v.backend, v.status, v.details, v.identifier, v.is_auto_deletable, \
      v.network_allocation_update_support, v.security_service_update_support, v.idle_since, v.created_at, v.updated_at \
@@ -159,9 +150,8 @@ impl Store {
                 ServerFilter::Never => sql.push(" AND 1 = 0"),
             };
         }
-        keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
-        let Sql { text, values } = sql;
-        let rows = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        query.push_page(&mut sql);
+        let rows = self.fetch_all(sql).await?;
         self.share_servers_completed(rows).await
     }
 
@@ -171,9 +161,7 @@ impl Store {
         }
         let mut sql = Sql::new("SELECT share_server_id, subnet_id FROM share_server_subnets WHERE share_server_id IN ");
         sql.bind_list(rows.iter().map(|r| r.id.as_str())).push(" ORDER BY subnet_id");
-        let Sql { text, values } = sql;
-        let found: Vec<(String, String)> =
-            on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        let found: Vec<(String, String)> = self.fetch_all(sql).await?;
         let mut subnets: HashMap<String, Vec<String>> = HashMap::new();
         for (server, subnet) in found {
             subnets.entry(server).or_default().push(subnet);
