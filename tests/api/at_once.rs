@@ -76,7 +76,7 @@ async fn a_forced_delete_that_meets_an_attach_finds_the_attachment() {
     let path = format!("/volumes/{id}?force=true");
     let delete = meets(&database, async move { operator.delete(&path).await }).await;
     tx.commit().await.unwrap();
-    assert!(delete.await.unwrap().fault(400).contains("still attached"));
+    assert!(delete.await.unwrap().fault(400).contains("reserved for an attachment"));
     assert_eq!(site.status(&id).await.0, "reserved");
     assert_eq!(site.array.volumes(), [id]);
 }

@@ -57,9 +57,13 @@ async fn a_service_is_a_back_end_and_toggles_as_it_answers() {
             .status,
         400
     );
+    operator.put("/os-services/enable", json!({ "host": "stowage@a", "binary": "cinder-volume" })).await.expect(200);
     operator.put("/os-services/freeze", json!({ "host": "stowage@a" })).await.expect(200);
-    assert_eq!(of("host=stowage@a").await[0]["frozen"], true);
+    let frozen = of("host=stowage@a").await[0].clone();
+    assert_eq!((&frozen["frozen"], &frozen["status"], &frozen["disabled_reason"]), (&json!(true), &json!("disabled"), &json!("frozen")));
     operator.put("/os-services/thaw", json!({ "host": "stowage@a" })).await.expect(200);
+    let thawed = of("host=stowage@a").await[0].clone();
+    assert_eq!((&thawed["status"], &thawed["disabled_reason"]), (&json!("enabled"), &Value::Null));
     for path in ["/os-services/freeze", "/os-services/thaw"] {
         assert_eq!(operator.put(path, json!({ "host": "nowhere" })).await.status, 400, "{path}");
     }

@@ -64,11 +64,11 @@ async fn each_kind_of_limit_is_told_by_its_name_and_each_pool_with_its_filter() 
     }
     let operator = site.operator().await;
     operator.put("/os-services/disable", json!({ "host": "stowage@a", "binary": "cinder-volume" })).await.expect(200);
-    tells(&refused(&site, json!({})).await.0, "every storage back end is down or disabled");
+    tells(&refused(&site, json!({})).await.0, "every storage back end that could take it is down or disabled");
     operator.put("/os-services/enable", json!({ "host": "stowage@a", "binary": "cinder-volume" })).await.expect(200);
     // frozen: the same for what is new
     operator.put("/os-services/freeze", json!({ "host": "stowage@a" })).await.expect(200);
-    tells(&refused(&site, json!({})).await.0, "every storage back end is down or disabled");
+    tells(&refused(&site, json!({})).await.0, "every storage back end that could take it is down or disabled");
     operator.put("/os-services/thaw", json!({ "host": "stowage@a" })).await.expect(200);
     site.volume().await;
 }

@@ -204,7 +204,7 @@ async fn only_what_is_at_rest_is_offered_and_only_once() {
     let offered = site.volume().await;
     offer(&member, &offered).await;
     for volume in [&attached, &reserved, &offered] {
-        assert_eq!(post(volume).await.fault(400), "Invalid volume: status must be available");
+        assert!(post(volume).await.fault(400).starts_with("Invalid volume: status must be available to offer"));
     }
     // a snapshot that is still being taken goes along or stays: it cannot do both
     let volume = site.volume().await;

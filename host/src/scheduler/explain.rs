@@ -46,7 +46,7 @@ impl Limit {
     pub const fn user_text(self) -> &'static str {
         match self {
             Self::NoBackend => "no storage back end is ready yet",
-            Self::Service => "every storage back end is down or disabled",
+            Self::Service => "every storage back end that could take it is down or disabled",
             Self::AvailabilityZone => "no storage back end is in the availability zone asked",
             Self::Capacity => "no storage back end has enough free capacity",
             Self::Capabilities => "no storage back end has the capabilities that the type asks",

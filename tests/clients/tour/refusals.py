@@ -18,8 +18,8 @@ def wrong_state(t):
     """openstack and cinder: what cannot be done now"""
     volume = t.create(t.member, "busy", "--size", "2")
     t.member.cinder("attachment-create", volume)
-    says(t.member.openstack("volume", "delete", "busy", status=1), f"Invalid volume: Volume {volume} is still attached, detach volume first.")
-    says(t.member.openstack("volume", "transfer", "request", "create", "busy", status=1), "Invalid volume: status must be available")
+    says(t.member.openstack("volume", "delete", "busy", status=1), f"Invalid volume: Volume {volume} is reserved for an attachment; delete the attachment first.")
+    says(t.member.openstack("volume", "transfer", "request", "create", "busy", status=1), f"Invalid volume: status must be available to offer volume {volume}, but it is reserved")
     says(t.member.cinder("snapshot-create", "busy", status=1), f"ERROR: Invalid volume: Volume {volume} status must be available or in-use, but current status is: reserved. (HTTP 400)")
     t.member.library().attachments.delete(t.member.library().attachments.list()[0].id)
     t.settled(t.member, "busy")

@@ -11,7 +11,7 @@ use crate::{
         snapshot::SnapshotStatus,
         volume::{IDLE_MIGRATIONS, TRANSFER_FROM, VolumeStatus},
     },
-    error::Result,
+    error::{Error, Result},
     service::{
         refusal,
         volume::{destroy::event_now, hold::hold},
@@ -40,7 +40,7 @@ pub async fn create(app: &App, ctx: &RequestContext, ask: CreateTransfer) -> Res
     decide(&mut tx, &volume, ask.no_snapshots).await?;
     event_now(&mut tx, "volume.transfer.create.start", &volume.id, &ctx.request_id).await?;
     if !tx.volume_status(&volume.id, TRANSFER_FROM, VolumeStatus::AwaitingTransfer, clock::now()).await? {
-        return Err(refusal::invalid_volume("status must be available"));
+        return Err(not_available(&volume));
     }
     let new = NewKey::random();
     let transfer = TransferRow {
@@ -59,9 +59,13 @@ pub async fn create(app: &App, ctx: &RequestContext, ask: CreateTransfer) -> Res
     Ok((transfer, new.key))
 }
 
+fn not_available(volume: &VolumeRow) -> Error {
+    refusal::invalid_volume(format!("status must be available to offer volume {}, but it is {}", volume.id, volume.status))
+}
+
 async fn decide(tx: &mut Tx, volume: &VolumeRow, no_snapshots: bool) -> Result<()> {
     if VolumeStatus::parse(&volume.status).is_none_or(|s| !TRANSFER_FROM.contains(&s)) {
-        return Err(refusal::invalid_volume("status must be available"));
+        return Err(not_available(volume));
     }
     if volume.being_changed() || volume.migration_status.as_deref().is_some_and(|m| !IDLE_MIGRATIONS.contains(&m)) {
         return Err(refusal::invalid_volume(format!("volume {} is being changed or migrated", volume.id)));

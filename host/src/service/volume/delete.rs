@@ -11,6 +11,7 @@ use crate::{
     clock,
     context::RequestContext,
     domain::{
+        attachment::AttachmentStatus,
         snapshot::{CASCADE_FROM, SnapshotStatus},
         volume::{DELETE_FROM, VolumeStatus, either},
     },
@@ -20,6 +21,7 @@ use crate::{
     store::{
         Tx,
         sql::{
+            attachments::AttachmentRow,
             snapshots::{CopySource, SnapshotRow},
             volumes::VolumeRow,
         },
@@ -68,9 +70,9 @@ async fn begin(app: &Arc<App>, ctx: &RequestContext, found: &VolumeRow, force: b
     }
     let snapshots = snapshots_to_go(&mut tx, &volume, cascade).await?;
     if !tx.volume_begin_delete(id, force, clock::now()).await? {
-        let attached = !tx.attachments_of(id).await?.is_empty();
+        let attachments = tx.attachments_of(id).await?;
         tx.rollback().await?;
-        return refusal_of(&volume, attached, force);
+        return refusal_of(&volume, &attachments, force);
     }
     destroy::event(&mut tx, "volume.delete.start", &going, &ctx.request_id).await?;
     for snapshot in &snapshots {
@@ -108,8 +110,11 @@ async fn snapshots_to_go(tx: &mut Tx, volume: &VolumeRow, cascade: bool) -> Resu
 }
 
 /// Why the conditional change did not happen, from what was found.
-fn refusal_of(volume: &VolumeRow, attached: bool, force: bool) -> Result<()> {
-    if attached {
+fn refusal_of(volume: &VolumeRow, attachments: &[AttachmentRow], force: bool) -> Result<()> {
+    if !attachments.is_empty() && attachments.iter().all(|a| a.status == AttachmentStatus::Reserved.as_str()) {
+        return Err(refusal::invalid_volume(format!("Volume {} is reserved for an attachment; delete the attachment first.", volume.id)));
+    }
+    if !attachments.is_empty() {
         return Err(Error::invalid(format!("Invalid volume: Volume {} is still attached, detach volume first.", volume.id)));
     }
     if force && volume.status == VolumeStatus::Deleting.as_str() {

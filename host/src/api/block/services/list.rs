@@ -27,10 +27,11 @@ fn render(service: &Service, minor: u16) -> Value {
             "binary": service.binary(),
             "host": row.host,
             "zone": row.availability_zone,
-            "status": if row.enabled { "enabled" } else { "disabled" },
+            // as upstream: whoever is frozen is given nothing, and says so where only these two are looked at
+            "status": if row.enabled && !row.frozen { "enabled" } else { "disabled" },
             "state": state(up),
             "updated_at": api_text(row.reported_at.unwrap_or(row.updated_at)),
-            "disabled_reason": row.disabled_reason,
+            "disabled_reason": row.disabled_reason.as_deref().or(row.frozen.then_some("frozen")),
             "replication_status": "disabled",
             "active_backend_id": null,
             "frozen": row.frozen,
