@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# mutation.sh: takes one guard out of the service, for each patch in mutations/, and demands that the suite `interleave` finds
+# mutation.sh [NAME]: takes one guard out of the service, for each patch in mutations/, and demands that the suite `interleave` finds
 # it: the suite has to fail, and to name the violation that the patch announces (`Expect:`). Ends with "N passed, N failed".
 #
 # Each patch costs one build of the service. It happens in a copy of the tree with a copy of the built dependencies (hard
@@ -19,7 +19,7 @@ find "$scratch/target/debug" -mindepth 2 -maxdepth 2 \( -name 'stowage*' -o -nam
 
 passed=0; failed=0
 verdict() { if [ "$1" = ok ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi; echo "$1: $2"; }
-for patch in tests/interleave/mutations/*.patch; do
+for patch in tests/interleave/mutations/${1:-*}.patch; do
   name=$(basename "$patch" .patch)
   expect=$(sed -n 's/^Expect: //p' "$patch")
   if ! patch -p1 -s -d "$scratch/tree" <"$patch"; then
@@ -27,9 +27,9 @@ for patch in tests/interleave/mutations/*.patch; do
     continue
   fi
   (cd "$scratch/tree" && CARGO_TARGET_DIR=$scratch/target cargo build -q --workspace --bin stowage)
-  # on one database, without the kills: what a guard keeps is found without them
+  # on one database, without the kills: what a guard keeps is found without them. The suite ends with the first find
   log=$scratch/$name.log
-  if STOWAGE_BIN=$scratch/target/debug/stowage STOWAGE_TEST_DATABASES=sqlite STOWAGE_TEST_NOTES=/dev/null STOWAGE_INTERLEAVE_SECONDS=120 STOWAGE_TEST_FULL= \
+  if STOWAGE_BIN=$scratch/target/debug/stowage STOWAGE_TEST_DATABASES=sqlite STOWAGE_TEST_NOTES=/dev/null STOWAGE_INTERLEAVE_SECONDS=300 STOWAGE_TEST_FULL= \
     cargo test -q --workspace --features stowage-tests/built --test interleave -- rounds:: >"$log" 2>&1; then
     verdict WRONG "$name: the suite did not notice"
   elif grep -qE "^BROKEN \[($expect)\]" "$log"; then

@@ -337,7 +337,7 @@ fn create(slot: usize, dice: &mut StdRng) -> Step {
 fn step(dice: &mut StdRng) -> Step {
     let (slot, nth, host) = (dice.random_range(0..SLOTS), dice.random_range(0..8), dice.random_range(0..HOSTS));
     let instance = dice.random_ratio(1, 5);
-    match dice.random_range(0..118) {
+    match dice.random_range(0..122) {
         0..=7 => create(slot, dice),
         8..=10 => Step::Copy { slot, of: dice.random_range(0..SLOTS), temper: temper(dice) },
         11..=13 => Step::Restore { slot, of: dice.random_range(0..SLOTS), nth, temper: temper(dice) },
@@ -363,6 +363,8 @@ fn step(dice: &mut StdRng) -> Step {
         108..=110 => Step::Offer { slot },
         111..=112 => Step::Take { slot, stranger: dice.random_bool(0.4) },
         113 => Step::Withdraw { slot },
+        // as often again: most of them meet a volume that is not at rest
+        114..=117 => Step::Retype { slot, to: kind(dice) },
         _ => disturb(dice),
     }
 }
