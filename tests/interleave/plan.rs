@@ -50,7 +50,7 @@ pub enum Temper {
     Never,
     /// Is in use on the array when it is to be deleted for the first time.
     Busy,
-    /// Cannot be retyped.
+    /// Its first retype is done and not heard of, then refused; a later one is refused at once.
     Rigid,
     /// Says that it failed, after the work.
     Lost,
@@ -86,7 +86,9 @@ pub const FAULTS: &[&str] = &[
     "connection-info.connect@never*=refuse:internal",
     "volumes.delete@busy*#1=refuse:busy",
     "volume-snapshots.delete@busy*#1=refuse:busy",
-    "volume-retype.retype@rigid*=refuse:unsupported",
+    "volume-retype.retype@rigid*#1=lose-answer",
+    "volume-retype.retype@rigid*#2=refuse:unsupported",
+    "volume-retype.retype@rigid*#4=refuse:unsupported",
     "volumes.delete@lost*#1=lose-answer",
     "volume-snapshots.create@lost*#1=lose-answer",
     "volume-snapshots.delete@lost*#1=lose-answer",
@@ -320,7 +322,7 @@ fn temper(dice: &mut StdRng) -> Temper {
         (Temper::Trap, 4),
         (Temper::Never, 3),
         (Temper::Busy, 4),
-        (Temper::Rigid, 3),
+        (Temper::Rigid, 5),
         (Temper::Lost, 6),
     ];
     TEMPERS.choose_weighted(dice, |(_, weight)| *weight).unwrap().0
