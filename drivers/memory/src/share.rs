@@ -1,6 +1,7 @@
 //! The array's shares.
 
 mod access;
+mod allocations;
 mod ensure;
 mod manage;
 mod servers;

@@ -251,7 +251,8 @@ fn a_live_server_with_another_subnet_exports_its_shares_on_both() {
     memory.set_up_server(&cx, "v", std::slice::from_ref(&first), &[]).unwrap();
     memory.create_share(&cx, &share("s", Some("v"))).unwrap();
     let server = ShareServer { id: "v".into(), details: Vec::new() };
-    let live = LiveServer { server: &server, current: &[first], shares: &[], snapshots: &[] };
+    let on_it = [share("s", Some("v"))];
+    let live = LiveServer { server: &server, current: &[first], shares: &on_it, snapshots: &[] };
     for _ in 0..2 {
         let UpdateOutcome::Done(update) = memory.update_network(&cx, live, &network("n2", "198.51.100.5")).unwrap() else {
             panic!("pending")

@@ -1,14 +1,14 @@
-//! Share servers over one or several subnets, and more subnets for a live one.
+//! Share servers over one or several subnets.
 
-use stowage_driver_sdk::{LiveServer, prelude::*};
+use stowage_driver_sdk::prelude::*;
 
 use super::{ServerData, ShareData};
 use crate::{
     Memory,
-    array::{Array, Created, Object, SERVERS, SHARE_SNAPSHOTS, SHARES},
+    array::{Created, Object, SERVERS, SHARES},
 };
 
-fn addresses(network: &NetworkInfo) -> (String, Vec<String>) {
+pub fn addresses(network: &NetworkInfo) -> (String, Vec<String>) {
     (network.subnet.id.clone(), network.allocations.iter().map(|a| a.ip_address.clone()).collect())
 }
 
@@ -24,34 +24,13 @@ fn service(s: &SecurityService) -> String {
 
 impl Memory {
     /// Every subnet must have come with as many addresses as were asked for.
-    fn complete(&self, network: &NetworkInfo) -> Result<()> {
+    pub fn complete(&self, network: &NetworkInfo) -> Result<()> {
         let wanted = self.config.address_counts.per_subnet as usize;
         if network.allocations.len() == wanted {
             return Ok(());
         }
         let (subnet, given) = (&network.subnet.id, network.allocations.len());
         Err(DriverError::invalid(format!("subnet {subnet} came with {given} addresses instead of {wanted}")))
-    }
-
-    /// What the host has to know after a server's networks changed: everything that is on it.
-    pub fn network_update(&self, array: &dyn Array, id: &str) -> Result<NetworkUpdate> {
-        let object = array.get(SERVERS, id)?.ok_or_else(|| DriverError::not_found(format!("the array has no share server {id}")))?;
-        let data: ServerData = object.read()?;
-        let mut update = NetworkUpdate { shares: Vec::new(), snapshots: Vec::new(), details: data.details(id) };
-        for (share_id, object) in array.list(SHARES, "")? {
-            let share: ShareData = object.read()?;
-            if share.server.as_deref() != Some(id) {
-                continue;
-            }
-            let locations = self.share_update(array, &share_id, &share)?.locations;
-            update.shares.push(ShareChange { id: share_id.clone(), locations, pool: None });
-            for (snapshot, _) in array.list(SHARE_SNAPSHOTS, &format!("{share_id}."))? {
-                let snapshot = snapshot[share_id.len() + 1..].to_owned();
-                let locations = self.snapshot_locations(array, &share, &snapshot)?;
-                update.snapshots.push(SnapshotChange { id: snapshot, provider_data: None, locations });
-            }
-        }
-        Ok(update)
     }
 }
 
@@ -100,55 +79,6 @@ impl ShareServers for Memory {
                 }
             }
             array.remove(SERVERS, server_id).map(drop)
-        })
-    }
-}
-
-impl Allocations for Memory {
-    fn check_network_update(&self, cx: &Context, live: LiveServer<'_>, subnet: &Subnet, _: &[ShareRules]) -> Result<CheckOutcome> {
-        self.verb(cx, &live.server.id, "", |_| {
-            let features = &self.config.features;
-            Ok(match &self.config.check_refusal {
-                Some(reason) => CheckOutcome::Refused(reason.clone()),
-                None if !features.network_allocation_update_support => {
-                    CheckOutcome::Refused("live share servers keep their networks here".into())
-                }
-                None if !features.ip_versions.contains(&subnet.ip_version) => {
-                    CheckOutcome::Refused(format!("subnet {} is of an address family that is not served", subnet.id))
-                }
-                None => CheckOutcome::Ok,
-            })
-        })
-    }
-
-    fn update_network(&self, cx: &Context, live: LiveServer<'_>, added: &NetworkInfo) -> ServerResult<UpdateOutcome> {
-        let id = &live.server.id;
-        let updated = self.verb(cx, id, "", |plan| {
-            self.complete(added)?;
-            let array = self.array(cx);
-            let server = array.change(SERVERS, id, None, &mut |object| {
-                let mut data: ServerData = object.read()?;
-                if data.subnets.iter().any(|(subnet, _)| *subnet == added.subnet.id) {
-                    return Ok(false);
-                }
-                data.subnets.push(addresses(added));
-                data.polls_left = plan.polls;
-                object.write(&data)?;
-                Ok(true)
-            })?;
-            let server = server.ok_or_else(|| DriverError::not_found(format!("the array has no share server {id}")))?;
-            if server.read::<ServerData>()?.polls_left > 0 {
-                return Ok(UpdateOutcome::Pending(Pending::new(format!("network/{id}"), 100)));
-            }
-            let mut update = self.network_update(&*array, id)?;
-            if plan.lie {
-                update.shares.push(ShareChange { id: "00000000-0000-4000-8000-0000000000ff".into(), locations: Vec::new(), pool: None });
-            }
-            Ok(UpdateOutcome::Done(update))
-        });
-        updated.map_err(|error: DriverError| match self.array(cx).get(SERVERS, id).map(|o| o.map(|o| o.read::<ServerData>())) {
-            Ok(Some(Ok(data))) => error.leaving(data.details(id)),
-            _ => error.into(),
         })
     }
 }
