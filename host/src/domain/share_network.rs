@@ -21,6 +21,16 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// What a driver says when it is asked whether a live share server could be given another subnet.
+    pub enum SubnetVerdict {
+        Possible = "possible",
+        Refused = "refused",
+        /// It could not say.
+        Failed = "failed",
+    }
+}
+
 /// Every word of a list, as a refusal names them.
 pub fn kinds() -> String {
     SecurityServiceKind::ALL.iter().map(|k| k.as_str()).collect::<Vec<_>>().join(",")

@@ -5,6 +5,7 @@
 pub enum ShareResource {
     Share,
     ShareSnapshot,
+    ShareNetwork,
     ShareNetworkSubnet,
     SecurityService,
 }
@@ -15,6 +16,7 @@ impl ShareResource {
         match self {
             Self::Share => "SHARE",
             Self::ShareSnapshot => "SHARE_SNAPSHOT",
+            Self::ShareNetwork => "SHARE_NETWORK",
             Self::ShareNetworkSubnet => "SHARE_NETWORK_SUBNET",
             Self::SecurityService => "SECURITY_SERVICE",
         }
@@ -79,6 +81,7 @@ super::message::texts! {
     SnapshotDeleteFailed = "108" "The snapshot failed to be deleted.",
     LeftOutByDriver = "109" "Share Driver did not say how the share stands; nothing was changed.",
     NetworkUpdateFailed = "110" "The share server could not be given the new subnet.",
+    NetworkUpdateRefused = "115" "A storage back end refuses the new subnet for its share servers; nothing was changed. Contact your administrator to learn why.",
 }
 
 /// A message to be written.

@@ -32,6 +32,14 @@ pub fn not_active(network: &ShareNetworkRow) -> Error {
     ))
 }
 
+/// Another change of the network came first.
+pub fn in_change(network: &ShareNetworkRow) -> Error {
+    Error::conflict(format!(
+        "The share network {} is being given another subnet or service by another request. Try again when its status is active.",
+        network.id
+    ))
+}
+
 /// What a create is refused with where upstream calls the service's configuration invalid.
 pub fn invalid_service(reason: impl Display) -> Error {
     Error::conflict(format!("Invalid security service: {reason}"))

@@ -9,14 +9,25 @@ mod jobs;
 mod loops;
 mod openapi;
 mod placements;
+mod share_servers;
 
 use super::{request::ApiRequest, route::Route};
 use crate::error::{Error, Result};
 
 /// Every row of the admin API.
 pub fn routes() -> Vec<Route> {
-    [health::ROUTES, drivers::ROUTES, jobs::ROUTES, loops::ROUTES, config::ROUTES, backends::ROUTES, placements::ROUTES, openapi::ROUTES]
-        .concat()
+    [
+        health::ROUTES,
+        drivers::ROUTES,
+        jobs::ROUTES,
+        loops::ROUTES,
+        config::ROUTES,
+        backends::ROUTES,
+        placements::ROUTES,
+        share_servers::ROUTES,
+        openapi::ROUTES,
+    ]
+    .concat()
 }
 
 /// What the rows' `policy` says.

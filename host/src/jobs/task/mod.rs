@@ -6,7 +6,9 @@ mod block_support;
 mod cleanup;
 mod connect_turn;
 mod connection_view;
+mod network_update;
 mod patience;
+mod server_situation;
 mod share_access;
 mod share_create;
 mod share_delete;
@@ -21,6 +23,7 @@ mod share_support;
 mod snapshot_create;
 mod snapshot_delete;
 mod snapshot_support;
+mod subnet_check;
 mod tried;
 mod volume_create;
 mod volume_delete;
@@ -32,6 +35,7 @@ mod volume_source;
 pub use attachment_connect::Ask as ConnectAsk;
 pub use attachment_disconnect::Ask as DisconnectAsk;
 pub use connect_turn::Turns;
+pub use share_server_support::driver_subnet;
 
 use super::Registry;
 use crate::driver::types;
@@ -58,4 +62,6 @@ pub fn registry() -> Registry {
         .with(share_server_create::ShareServerCreate)
         .with(share_server_delete::ShareServerDelete)
         .with(cleanup::Cleanup::<types::ShareServer>::new())
+        .with(subnet_check::SubnetCheck)
+        .with(network_update::NetworkUpdate)
 }

@@ -110,7 +110,8 @@ fn change(share: &ShareRow, rules: &[AccessRow]) -> AccessChange {
     AccessChange { rules: all, added, removed: of(AccessState::Denying), changed }
 }
 
-fn told(rule: &AccessRow, readonly: bool) -> Option<AccessRule> {
+/// A rule as its driver is told of it.
+pub(super) fn told(rule: &AccessRow, readonly: bool) -> Option<AccessRule> {
     let kind = match AccessType::parse(&rule.access_type)? {
         AccessType::Ip => AccessKind::Ip,
         AccessType::User => AccessKind::User,

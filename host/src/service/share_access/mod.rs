@@ -38,6 +38,9 @@ const IN_ERROR_SINCE: u16 = 74;
 
 /// The share, held until the transaction ends, if its rules may change now.
 async fn held(tx: &mut Tx, ctx: &RequestContext, share_id: &str) -> Result<ShareRow> {
+    // its network first, as everybody does who works on a network: while that is being changed, so are the share's locations
+    let Some(found) = tx.share(share_id).await? else { return Err(refusal::share_not_found(share_id)) };
+    share::network::keep(tx, found.share_network_id.as_deref()).await?;
     let Some(share) = tx.share_locked(share_id).await? else { return Err(refusal::share_not_found(share_id)) };
     if share.is_soft_deleted {
         return Err(refusal::soft_deleted("change the access rules of", share_id));

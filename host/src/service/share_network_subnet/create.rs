@@ -14,6 +14,7 @@ use crate::{
         sql::{
             metadata::MetadataOf,
             share_network_subnets::{Subnet, SubnetRow},
+            share_networks::ShareNetworkRow,
             share_servers::ShareServerRow,
         },
     },
@@ -40,8 +41,8 @@ pub struct Zone {
 }
 
 /// # Errors
-/// 400 for an unknown zone or while the network is being worked on, 403, 404, 409 for a second subnet of a zone before 2.70, or when the servers there could not be
-/// given it.
+/// 400 for an unknown zone or while the network is being worked on, 403, 404, 409 for a second subnet of a zone before 2.70; and
+/// as [`in_use::add`] where servers are.
 pub async fn create(app: &Arc<App>, ctx: &RequestContext, network_id: &str, ask: CreateSubnet) -> Result<OfNetwork> {
     // validate and authorise
     share_network::load_row_for(app, ctx, network_id, "share_network_subnet:create").await?;
@@ -62,12 +63,17 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, network_id: &str, ask:
     if !zone.servers.is_empty() {
         // drivers are asked, which must not happen in a transaction
         tx.rollback().await?;
-        return in_use::add(app, ctx, network, subnet, ask.metadata, zone).await;
+        return in_use::add(app, ctx, network, subnet, ask.metadata).await;
     }
     share_network::check_active(&network)?;
     // commit
+    insert(tx, network, subnet, &ask.metadata).await
+}
+
+/// A subnet that nobody has to be told of.
+pub(super) async fn insert(mut tx: Tx, network: ShareNetworkRow, subnet: SubnetRow, metadata: &[(String, String)]) -> Result<OfNetwork> {
     tx.subnet_insert(&subnet).await?;
-    tx.metadata_put(MetadataOf::Subnet, &subnet.id, &ask.metadata).await?;
+    tx.metadata_put(MetadataOf::Subnet, &subnet.id, metadata).await?;
     let metadata = tx.metadata(MetadataOf::Subnet, &subnet.id).await?;
     tx.commit().await?;
     Ok(OfNetwork { network, subnet: Subnet { row: subnet, metadata } })

@@ -1,13 +1,17 @@
 //! Subnets of share networks: one or more in each availability zone, and default ones for zones without any.
 
+mod accept;
+mod ask;
 pub mod check;
 pub mod create;
 pub mod delete;
 pub mod in_use;
 pub mod list;
 pub mod metadata;
+mod ready;
 pub mod show;
 
+pub use ask::KIND as CHECK_KIND;
 use uuid::Uuid;
 
 use crate::{

@@ -5,6 +5,7 @@ pub mod list;
 pub mod reset;
 pub mod show;
 pub mod teardown;
+pub mod update_network;
 
 use crate::{
     app::App, context::RequestContext, error::Result, policy::Target, service::network_refusal as refusal,

@@ -17,13 +17,17 @@ use crate::{
 pub async fn check(req: ApiRequest) -> Result<Reply> {
     let body = object(&req)?;
     let members = action(&body)?;
-    subnet_values(&members)?;
-    members.boolean("reset_operation")?;
+    let values = subnet_values(&members)?;
+    let anew = members.boolean("reset_operation")?.unwrap_or(false);
     let zone = zone(&members)?;
-    let compatible = check::check(&req.app, &req.ctx, req.param("network_id"), zone.as_deref()).await?;
-    let mut shown = json!({ "compatible": compatible });
+    let found = check::check(&req.app, &req.ctx, req.param("network_id"), values, zone, anew).await?;
+    let mut shown = json!({ "compatible": found.compatible });
     if req.ctx.is_admin() {
-        shown["hosts_check_result"] = json!({});
+        shown["hosts_check_result"] = json!(found.hosts);
+        // ours, beside what released clients know
+        if !found.reasons.is_empty() {
+            shown["hosts_check_reasons"] = json!(found.reasons);
+        }
     }
     Reply::json(StatusCode::ACCEPTED, &shown)
 }

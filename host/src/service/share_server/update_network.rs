@@ -1,0 +1,74 @@
+//! The work of giving a live share server another subnet: its job, and beginning it again after it failed.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    app::App,
+    clock,
+    context::RequestContext,
+    domain::{share_network::NetworkStatus, share_server::ServerStatus},
+    error::{Error, Result},
+    jobs::NewJob,
+    service::network_refusal as refusal,
+    store::sql::share_servers::ShareServerRow,
+};
+
+/// The task.
+pub const KIND: &str = "share_server.network_update";
+
+/// What is to be done.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// The subnets that the server is promised, one after the other.
+    pub subnets: Vec<String>,
+    /// It failed before: the access rules of the server's shares are applied again when it is done.
+    #[serde(default)]
+    pub again: bool,
+}
+
+/// Jobs of one server run one at a time.
+pub fn job(app: &App, ctx: &RequestContext, server: &ShareServerRow, work: &Work) -> NewJob {
+    NewJob {
+        kind: KIND,
+        resource_kind: "share_server",
+        order_key: server.id.clone(),
+        resource_id: server.id.clone(),
+        backend: Some(server.backend.clone()),
+        payload: json!({ "network_id": server.share_network_id, "work": work }),
+        max_age: app.config.get().jobs.max_age,
+        request_id: ctx.request_id.clone(),
+        project_id: server.project_id.clone(),
+        user_id: ctx.principal.user_id.clone(),
+    }
+}
+
+/// `stowage manage share-server retry-network-update`: a server whose update failed is given the same subnets again, with the
+/// addresses that it has in them.
+///
+/// # Errors
+/// 404, 409 when the server is not in error, no update of it failed, or its network is being changed.
+pub async fn retry(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
+    let found = app.store.share_server(id).await?.ok_or_else(|| refusal::server_not_found(id))?;
+    let network_id = found.row.share_network_id;
+    let mut tx = app.store.begin().await?;
+    // the network first, as everybody who changes servers does
+    let Some(network) = tx.share_network_locked(&network_id).await? else { return Err(refusal::network_not_found(&network_id)) };
+    let Some(server) = tx.share_server_locked(id).await? else { return Err(refusal::server_not_found(id)) };
+    let subnets = tx.promised_subnets(id).await?;
+    if subnets.is_empty() {
+        return Err(Error::conflict(format!("Share server {id} has every subnet of its network: no update of it failed.")));
+    }
+    let now = clock::now();
+    if !tx.share_network_status(&network_id, &[NetworkStatus::Active], NetworkStatus::NetworkChange, now).await? {
+        return Err(Error::conflict(format!(
+            "Share network {network_id} has the status {}; only an active one is changed.",
+            network.status
+        )));
+    }
+    if !tx.share_server_status(id, &[ServerStatus::Error], ServerStatus::NetworkChange, now).await? {
+        return Err(Error::conflict(format!("Share server {id} has the status {}; only one in error is updated again.", server.status)));
+    }
+    tx.enqueue(&app.jobs, job(app, ctx, &server, &Work { subnets, again: true })).await?;
+    Ok(tx.commit().await?)
+}

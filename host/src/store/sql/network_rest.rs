@@ -1,0 +1,38 @@
+//! What on a share network is not at rest. The caller holds the network, so that nothing new comes onto it.
+
+use crate::store::{StoreResult, Tx, on_tx};
+
+impl Tx {
+    /// A share of the network that is not available, and its status.
+    pub async fn network_share_not_available(&mut self, network_id: &str) -> StoreResult<Option<(String, String)>> {
+        let sql = "SELECT id, status FROM shares WHERE share_network_id = $1 AND status <> 'available' ORDER BY created_at, id LIMIT 1";
+        Ok(on_tx!(self, c => sqlx::query_as(sql).bind(network_id).fetch_optional(c).await?))
+    }
+
+    /// The shares of the network with a task, and the task's state.
+    pub async fn network_share_tasks(&mut self, network_id: &str) -> StoreResult<Vec<(String, String)>> {
+        let sql = "SELECT id, task_state FROM shares WHERE share_network_id = $1 AND task_state IS NOT NULL ORDER BY created_at, id";
+        Ok(on_tx!(self, c => sqlx::query_as(sql).bind(network_id).fetch_all(c).await?))
+    }
+
+    /// A share of the network whose access rules do not all hold, and how they stand.
+    pub async fn network_rules_not_active(&mut self, network_id: &str) -> StoreResult<Option<(String, String)>> {
+        let sql = "SELECT s.id, i.access_rules_status FROM shares s JOIN share_instances i ON i.share_id = s.id \
+                   WHERE s.share_network_id = $1 AND i.access_rules_status <> 'active' ORDER BY s.created_at, s.id LIMIT 1";
+        Ok(on_tx!(self, c => sqlx::query_as(sql).bind(network_id).fetch_optional(c).await?))
+    }
+
+    /// A snapshot of a share of the network that something works on, and its status.
+    pub async fn network_snapshot_in_work(&mut self, network_id: &str) -> StoreResult<Option<(String, String)>> {
+        let sql = "SELECT n.id, n.status FROM share_snapshots n JOIN shares s ON s.id = n.share_id WHERE s.share_network_id = $1 \
+                   AND n.status IN ('creating', 'deleting', 'restoring') ORDER BY n.created_at, n.id LIMIT 1";
+        Ok(on_tx!(self, c => sqlx::query_as(sql).bind(network_id).fetch_optional(c).await?))
+    }
+
+    /// How many servers of the network are being given another subnet.
+    pub async fn network_servers_in_change(&mut self, network_id: &str) -> StoreResult<i64> {
+        let sql = "SELECT COUNT(*) FROM share_servers WHERE share_network_id = $1 AND status = 'network_change'";
+        let (n,): (i64,) = on_tx!(self, c => sqlx::query_as(sql).bind(network_id).fetch_one(c).await?);
+        Ok(n)
+    }
+}

@@ -1,0 +1,133 @@
+//! What a share server consists of and what lives on it: subnets, shares, snapshots, access rules.
+
+use uuid::Uuid;
+
+use super::shares::{self, ShareRow};
+use crate::{
+    clock::Micros,
+    driver::types::ExportLocation,
+    store::{Store, StoreResult, Tx, bind::Sql, on_read, on_tx},
+};
+
+/// A snapshot on a server.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+pub struct ServerSnapshotRow {
+    pub id: String,
+    /// What a driver knows it by.
+    pub instance_id: String,
+    pub share_instance_id: String,
+    pub name: Option<String>,
+    pub project_id: String,
+    pub size_gib: i64,
+    pub provider_id: Option<String>,
+    pub provider_data: Option<String>,
+}
+
+/// A location of a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+pub struct ServerSnapshotLocation {
+    pub snapshot_instance_id: String,
+    pub path: String,
+    pub admin_only: bool,
+}
+
+const PROMISED: &str = "SELECT s.id FROM share_network_subnets s JOIN share_server_subnets m ON m.subnet_id = s.id \
+     WHERE m.share_server_id = $1 AND NOT m.applied ORDER BY s.created_at, s.id";
+
+impl Store {
+    /// The shares on a server, the oldest first.
+    pub async fn shares_on_server(&self, server_id: &str) -> StoreResult<Vec<ShareRow>> {
+        let sql = sqlx::AssertSqlSafe(format!("{} WHERE i.share_server_id = $1 ORDER BY s.created_at, s.id", shares::SELECT));
+        Ok(on_read!(self, p => sqlx::query_as(sql).bind(server_id).fetch_all(p).await?))
+    }
+
+    /// The snapshots of the shares on a server, the oldest first, but for those of which the array holds nothing.
+    pub async fn snapshots_on_server(&self, server_id: &str) -> StoreResult<Vec<ServerSnapshotRow>> {
+        let sql = "SELECT n.id, i.id AS instance_id, i.share_instance_id, n.name, n.project_id, n.size_gib, i.provider_id, i.provider_data \
+                   FROM share_snapshots n JOIN share_snapshot_instances i ON i.snapshot_id = n.id JOIN share_instances s ON s.id = i.share_instance_id \
+                   WHERE s.share_server_id = $1 AND i.backed AND n.status <> 'deleting' ORDER BY n.created_at, n.id";
+        Ok(on_read!(self, p => sqlx::query_as(sql).bind(server_id).fetch_all(p).await?))
+    }
+
+    /// Where those can be mounted.
+    pub async fn snapshot_locations_on_server(&self, server_id: &str) -> StoreResult<Vec<ServerSnapshotLocation>> {
+        let sql = "SELECT l.snapshot_instance_id, l.path, l.admin_only FROM snapshot_export_locations l \
+                   JOIN share_snapshot_instances i ON i.id = l.snapshot_instance_id JOIN share_instances s ON s.id = i.share_instance_id \
+                   WHERE s.share_server_id = $1 ORDER BY l.position, l.id";
+        Ok(on_read!(self, p => sqlx::query_as(sql).bind(server_id).fetch_all(p).await?))
+    }
+
+    /// The subnets that the server was promised and that its driver has not given it, by id, the oldest first.
+    pub async fn promised_subnets(&self, server_id: &str) -> StoreResult<Vec<String>> {
+        let rows: Vec<(String,)> = on_read!(self, p => sqlx::query_as(PROMISED).bind(server_id).fetch_all(p).await?);
+        Ok(rows.into_iter().map(|(id,)| id).collect())
+    }
+}
+
+impl Tx {
+    /// As [`Store::promised_subnets`].
+    pub async fn promised_subnets(&mut self, server_id: &str) -> StoreResult<Vec<String>> {
+        let rows: Vec<(String,)> = on_tx!(self, c => sqlx::query_as(PROMISED).bind(server_id).fetch_all(c).await?);
+        Ok(rows.into_iter().map(|(id,)| id).collect())
+    }
+
+    /// The server is promised this subnet; its driver has not given it yet.
+    pub async fn share_server_promised(&mut self, id: &str, subnet_id: &str) -> StoreResult<()> {
+        let sql = "INSERT INTO share_server_subnets (share_server_id, subnet_id, applied) VALUES ($1, $2, FALSE)";
+        on_tx!(self, c => sqlx::query(sql).bind(id).bind(subnet_id).execute(c).await?.rows_affected());
+        Ok(())
+    }
+
+    /// The driver has put the server on a subnet that it was promised.
+    pub async fn share_server_subnet_applied(&mut self, id: &str, subnet_id: &str) -> StoreResult<bool> {
+        let sql = "UPDATE share_server_subnets SET applied = TRUE WHERE share_server_id = $1 AND subnet_id = $2";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(subnet_id).execute(c).await?.rows_affected()) == 1)
+    }
+
+    /// The shares on a server, as they are now.
+    pub async fn shares_on_server(&mut self, server_id: &str) -> StoreResult<Vec<ShareRow>> {
+        let sql = sqlx::AssertSqlSafe(format!("{} WHERE i.share_server_id = $1 ORDER BY s.created_at, s.id", shares::SELECT));
+        Ok(on_tx!(self, c => sqlx::query_as(sql).bind(server_id).fetch_all(c).await?))
+    }
+
+    /// Nobody knows whether the rules of these shares hold: those that shall, are in error.
+    pub async fn server_rules_failed(&mut self, server_id: &str, now: Micros) -> StoreResult<u64> {
+        let of_server = "share_id IN (SELECT share_id FROM share_instances WHERE share_server_id = $1)";
+        let sql = format!(
+            "UPDATE share_access_rules SET state = 'error', updated_at = $2 WHERE {of_server} AND state NOT IN ('queued_to_deny', 'denying', 'error')"
+        );
+        let sql = sqlx::AssertSqlSafe(sql);
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(server_id).bind(now).execute(c).await?.rows_affected()))
+    }
+
+    /// The rules of a share that are in error wait to be applied again; how many.
+    pub async fn share_rules_retry(&mut self, share_id: &str, now: Micros) -> StoreResult<u64> {
+        let sql = "UPDATE share_access_rules SET state = 'queued_to_apply', updated_at = $2 WHERE share_id = $1 AND state = 'error'";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(share_id).bind(now).execute(c).await?.rows_affected()))
+    }
+
+    /// What its driver wants back with a snapshot. False: it is gone.
+    pub async fn snapshot_instance_data(&mut self, instance_id: &str, provider_data: Option<&str>, now: Micros) -> StoreResult<bool> {
+        let sql = "UPDATE share_snapshot_instances SET provider_data = COALESCE($2, provider_data), updated_at = $3 WHERE id = $1";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(instance_id).bind(provider_data).bind(now).execute(c).await?.rows_affected()) == 1)
+    }
+
+    /// Where a snapshot can be mounted, the whole list: a location is known again by its path, and keeps its id and `created_at`.
+    pub async fn server_snapshot_locations(&mut self, instance_id: &str, told: &[ExportLocation], now: Micros) -> StoreResult<()> {
+        let mut sql = Sql::new("DELETE FROM snapshot_export_locations WHERE snapshot_instance_id = ");
+        sql.bind(instance_id);
+        if !told.is_empty() {
+            sql.push(" AND path NOT IN ").bind_list(told.iter().map(|l| l.path.as_str()));
+        }
+        self.run(sql).await?;
+        for (position, location) in (0_i64..).zip(told) {
+            let sql = "INSERT INTO snapshot_export_locations (id, snapshot_instance_id, path, admin_only, position, created_at) \
+                       VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (snapshot_instance_id, path) \
+                       DO UPDATE SET admin_only = EXCLUDED.admin_only, position = EXCLUDED.position, updated_at = EXCLUDED.created_at";
+            let id = Uuid::new_v4().to_string();
+            on_tx!(self, c => sqlx::query(sql).bind(&id).bind(instance_id).bind(&location.path).bind(location.admin_only).bind(position)
+                .bind(now).execute(c).await?.rows_affected());
+        }
+        Ok(())
+    }
+}
