@@ -5,6 +5,7 @@
 //! exist and no others.
 
 mod kill;
+mod live_subnets;
 mod lost_answer;
 mod next_send;
 mod paused_worker;

@@ -16,19 +16,22 @@ use support::{
     wait,
 };
 
-struct World {
-    array: Array,
-    process: Process,
+pub struct World {
+    pub array: Array,
+    pub process: Process,
     personas: Personas,
 }
 
 impl World {
-    async fn start() -> Self {
+    pub async fn start() -> Self {
         let array = Array::start().await.unwrap();
         let process = Process::start(|c| {
             let mut backend = BackendConfig::of_shares("array", "memory");
             backend.grants.http = vec![array.url().trim_start_matches("http://").to_owned()];
-            let options = json!({ "array_url": array.url(), "driver_handles_share_servers": "yes", "addresses_per_subnet": 2 });
+            let options = json!({
+                "array_url": array.url(), "driver_handles_share_servers": "yes", "addresses_per_subnet": 2, "multiple_subnets": true,
+                "allocation_update": true,
+            });
             backend.options = options.as_object().unwrap().clone();
             c.backends = vec![backend];
             c.network.subnets = vec![SubnetConfig {
@@ -49,42 +52,42 @@ impl World {
         world
     }
 
-    fn share(&self, persona: Persona) -> Client {
+    pub fn share(&self, persona: Persona) -> Client {
         self.process.client(&self.personas, Api::Share, persona).at("2.70")
     }
 
-    async fn network(&self) -> String {
+    pub async fn network(&self) -> String {
         let body = json!({ "share_network": { "neutron_net_id": "net", "neutron_subnet_id": "blue" } });
         self.share(Persona::Member).post("/share-networks", body).await.expect(200)["share_network"]["id"].as_str().unwrap().to_owned()
     }
 
-    async fn create(&self, network: &str) -> String {
+    pub async fn create(&self, network: &str) -> String {
         let share = json!({ "share_proto": "NFS", "size": 1, "share_type": "served", "share_network_id": network });
         self.share(Persona::Member).post("/shares", json!({ "share": share })).await.expect(200)["share"]["id"].as_str().unwrap().to_owned()
     }
 
-    async fn drop_share(&self, id: &str) {
+    pub async fn drop_share(&self, id: &str) {
         let member = self.share(Persona::Member);
         member.delete(&format!("/shares/{id}")).await.expect(202);
         member.until_gone(&format!("/shares/{id}")).await;
     }
 
-    async fn fault(&self, verb: &str, action: Action) {
+    pub async fn fault(&self, verb: &str, action: Action) {
         self.array.control.fault(Fault::on(verb, action)).await.unwrap();
     }
 
-    async fn kill_and_restart(&mut self) {
+    pub async fn kill_and_restart(&mut self) {
         self.process.kill();
         self.process.restart().await;
     }
 
-    async fn servers(&self) -> Vec<Value> {
+    pub async fn servers(&self) -> Vec<Value> {
         let list = self.share(Persona::Admin).get("/share-servers").await.expect(200);
         list["share_servers"].as_array().unwrap().clone()
     }
 
     /// What must be true once everything is over: the service stops here, so that its database can be read.
-    async fn holds_true(mut self) {
+    pub async fn holds_true(mut self) {
         let all_done = |jobs: &Value| jobs["jobs"].as_array().unwrap().iter().all(|j| j["state"] == "done");
         let admin = self.process.client(&self.personas, Api::Admin, Persona::Admin);
         admin.until("/jobs", |a| all_done(&a.expect(200))).await;
@@ -101,7 +104,7 @@ impl World {
         let mut addresses = Vec::new();
         for server in &alive {
             let of_server = store.network_allocations_of(server).await.unwrap();
-            assert_eq!(of_server.len(), 2, "{of_server:?}");
+            assert!(!of_server.is_empty() && of_server.len() % 2 == 0, "two a subnet: {of_server:?}");
             addresses.extend(of_server.into_iter().map(|a| a.ip_address));
         }
         let mut tx = store.begin().await.unwrap();
