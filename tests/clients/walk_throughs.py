@@ -13,6 +13,29 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "examples"))
 from demo_common import free_ports  # noqa: E402
 
+# what examples/walk-throughs/share-networks.sh says that it needs
+SHARE_SERVERS = """
+[network]
+[[network.subnet]]
+id = "walk-v4"
+network_id = "walk"
+cidr = "10.77.0.0/24"
+[[network.subnet]]
+id = "walk-v6"
+network_id = "walk"
+cidr = "fd77::/64"
+
+[[backend]]
+name = "tenants"
+driver = "memory"
+kind = "share"
+[backend.options]
+driver_handles_share_servers = "yes"
+multiple_subnets = true
+allocation_update = true
+ip_versions = ["4", "6"]
+"""
+
 
 def ready(admin):
     try:
@@ -30,7 +53,7 @@ def main():
         with open(config, "w") as f:
             f.write(f'state_dir = "{home}/state"\n[listen]\n' + "".join(
                 f'{name} = "127.0.0.1:{port}"\n' for name, port in
-                (("identity", identity), ("block", block), ("share", share), ("admin", admin))) + '[[backend]]\nname = "memory"\ndriver = "memory"\n')
+                (("identity", identity), ("block", block), ("share", share), ("admin", admin))) + '[[backend]]\nname = "memory"\ndriver = "memory"\n' + SHARE_SERVERS)
         env = {k: v for k, v in os.environ.items() if not k.startswith(("OS_", "XDG_"))}
         env.update(HOME=home, OS_CLIENT_CONFIG_FILE=os.path.join(home, "state", "clouds.yaml"))
         with open(os.path.join(home, "log"), "wb") as log:
