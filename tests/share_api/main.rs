@@ -2,6 +2,7 @@
 
 mod access;
 mod bin;
+mod group_types;
 mod instances;
 mod lists;
 mod live;
@@ -9,6 +10,7 @@ mod live_subnet_checks;
 mod live_subnet_failures;
 mod live_subnets;
 mod locations;
+mod locks;
 mod metadata;
 mod net;
 mod networks;
@@ -16,6 +18,7 @@ mod operators;
 mod placing;
 mod protocol;
 mod quotas;
+mod replicas;
 mod resize;
 mod security_services;
 mod served;

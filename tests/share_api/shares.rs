@@ -96,6 +96,8 @@ async fn a_type_with_share_servers_needs_a_network() {
     site.share_type("servers", json!({ "driver_handles_share_servers": "True" })).await;
     let answer = try_create(&site.member().await, json!({ "share_type": "servers" })).await;
     assert!(answer.expect(400)["badRequest"]["message"].as_str().unwrap().contains("Share network must be set"));
+    // a zone that is not there comes before that
+    try_create(&site.member().await, json!({ "share_type": "servers", "availability_zone": "nowhere" })).await.expect(404);
 }
 
 #[tokio::test]
@@ -217,4 +219,15 @@ async fn a_delete_that_fails_ends_in_error_and_works_by_force_later() {
     member.delete(&format!("/shares/{id}")).await.expect(403);
     site.operator().await.post(&action(&id), json!({ "force_delete": null })).await.expect(202);
     member.until_gone(&format!("/shares/{id}")).await;
+}
+
+#[tokio::test]
+async fn what_only_operators_may_is_refused_before_the_share_is_looked_for() {
+    let site = Site::start().await;
+    let (stranger, id) = (site.stranger().await, site.available().await);
+    for body in [json!({ "force_delete": null }), json!({ "reset_status": { "status": "error" } })] {
+        stranger.post(&action(&id), body.clone()).await.expect(403);
+        stranger.post(&action("nothing"), body).await.expect(403);
+    }
+    stranger.post(&action(&id), json!({ "extend": { "new_size": 2 } })).await.expect(404);
 }

@@ -78,9 +78,14 @@ fn time(key: &str, part: &str) -> Result<(Op, Micros)> {
     Ok((op, at))
 }
 
-/// A time with or without zone (none: UTC), or a date alone. A `+` that a URL turned into a space is accepted.
+/// A time with or without zone (none: UTC), or a date alone. Between date and time may be a space, as Python prints it; a `+`
+/// that a URL turned into a space is accepted.
 pub(super) fn iso8601(text: &str) -> Option<Micros> {
-    let text = text.trim().replace(' ', "+");
+    let mut text = text.trim().to_owned();
+    if text.len() > 10 && text.is_char_boundary(10) && text[10..].starts_with(' ') {
+        text.replace_range(10..11, "T");
+    }
+    let text = text.replace(' ', "+");
     if let Ok(at) = text.parse::<jiff::Timestamp>() {
         return Some(at.as_microsecond());
     }
@@ -209,6 +214,13 @@ mod tests {
     fn what_is_no_dictionary_is_refused() {
         for text in ["", "k", "{", "{'k'}", "{'k': }", "{'k': 'v'", "{'k': 'v'} x", "{'k': ['v']}", "{'k: 'v'}", "{'k': v}", "['k']"] {
             assert_eq!(dictionary("metadata", text).unwrap_err().kind, Kind::Invalid, "{text}");
+        }
+    }
+    #[test]
+    fn a_space_may_stand_between_date_and_time_and_for_the_zones_plus() {
+        let at = iso8601("2026-08-21T12:00:00.5").unwrap();
+        for text in ["2026-08-21 12:00:00.5", "2026-08-21 14:00:00.5 02:00", "2026-08-21T14:00:00.5+02:00"] {
+            assert_eq!(iso8601(text), Some(at), "{text}");
         }
     }
     #[test]

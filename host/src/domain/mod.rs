@@ -4,6 +4,7 @@
 pub mod attachment;
 pub mod identity;
 pub mod metadata;
+pub mod resource_lock;
 pub mod share;
 pub mod share_access;
 pub mod share_network;

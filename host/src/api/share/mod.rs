@@ -7,7 +7,10 @@ pub mod access_rules;
 pub mod body;
 pub mod discovery;
 pub mod export_locations;
+pub mod group_types;
 pub mod instances;
+pub mod replicas;
+pub mod resource_locks;
 pub mod security_services;
 pub mod share_actions;
 pub mod share_metadata;
@@ -29,11 +32,14 @@ pub fn routes() -> Vec<Route> {
         access_rules::ROUTES,
         export_locations::ROUTES,
         instances::ROUTES,
+        replicas::ROUTES,
+        resource_locks::ROUTES,
         types::ROUTES,
         share_networks::ROUTES,
         share_network_subnets::ROUTES,
         security_services::ROUTES,
         share_servers::ROUTES,
+        group_types::ROUTES,
         discovery::ROUTES,
     ]
     .concat()

@@ -70,8 +70,8 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateShare) -> R
     network::check_known(app, ctx, ask.share_network_id.as_deref()).await?;
     let share_type = share_type_of(app, ctx, ask.share_type.as_deref()).await?;
     // decide
-    network::check_fits(&share_type, ask.share_network_id.as_deref())?;
     let zone = zone(app, ctx, &share_type, ask.availability_zone.as_deref()).await?;
+    network::check_fits(&share_type, ask.share_network_id.as_deref())?;
     network::check_zone(app, ask.share_network_id.as_deref(), zone.as_deref()).await?;
     limits::check_create(&share_type, size_gib)?;
     limits::check_one_share(app, ctx.project_id(), size_gib).await?;

@@ -13,12 +13,12 @@ use crate::{
     context::{Principal, RequestContext},
     domain::share::{DELETE_FROM, ShareStatus, joined},
     error::{Error, Result},
-    service::share_refusal as refusal,
+    service::{resource_lock, share_refusal as refusal},
     store::sql::shares::ShareRow,
 };
 
 /// # Errors
-/// 403 also when its state does not allow it or it has snapshots, 404.
+/// 403 also when its state does not allow it, it has snapshots or is locked, 404.
 pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()> {
     super::load_row_for(app, ctx, id, "share:delete").await?;
     begin(app, ctx, id, false).await
@@ -27,7 +27,7 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()
 /// Whatever its status.
 ///
 /// # Errors
-/// 400 when it has snapshots or something works on it, 403, 404.
+/// 400 when it has snapshots or something works on it, 403 also when it is locked, 404.
 pub async fn force_delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()> {
     super::load_row_for(app, ctx, id, "share:force_delete").await?;
     begin(app, ctx, id, true).await
@@ -57,6 +57,7 @@ pub(in crate::service) async fn begin(app: &Arc<App>, ctx: &RequestContext, id: 
     let mut tx = app.store.begin().await?;
     // held from here on: no snapshot begins between the look at them and the change
     let Some(share) = tx.share_locked(id).await? else { return Err(refusal::share_not_found(id)) };
+    resource_lock::check_share_deletes(&mut tx, id).await?;
     check_snapshots(&share, tx.share_snapshot_count(id).await?, refuse)?;
     check_not_busy(&share, refuse)?;
     let going = ShareRow { status: ShareStatus::Deleting.as_str().to_owned(), ..share.clone() };

@@ -8,6 +8,7 @@ pub mod extend;
 pub mod limits;
 pub mod list;
 pub mod network;
+pub mod replicas;
 pub mod reset;
 pub mod restore;
 pub mod room;
@@ -45,8 +46,9 @@ pub async fn load(app: &App, ctx: &RequestContext, id: &str) -> Result<Share> {
     Ok(share)
 }
 
-/// As [`load_row`], and the caller may do `action` with it.
+/// As [`load_row`], and the caller may do `action` with it. Who may not even with a share of its own is told so whatever there is.
 pub async fn load_row_for(app: &App, ctx: &RequestContext, id: &str, action: &str) -> Result<ShareRow> {
+    app.policy.check(ctx, action, &Target::own(ctx))?;
     let row = load_row(app, ctx, id).await?;
     app.policy.check(ctx, action, &target(&row))?;
     Ok(row)

@@ -7,16 +7,17 @@ use crate::{
     context::RequestContext,
     domain::share::{DELETE_FROM, joined},
     error::Result,
-    service::share_refusal as refusal,
+    service::{resource_lock, share_refusal as refusal},
 };
 
 /// # Errors
-/// 403 also when its state does not allow it, it has snapshots or is there already; 404.
+/// 403 also when its state does not allow it, it has snapshots, is locked or is there already; 404.
 pub async fn soft_delete(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
     super::load_row_for(app, ctx, id, "share:soft_delete").await?;
     let mut tx = app.store.begin().await?;
     let Some(share) = tx.share_locked(id).await? else { return Err(refusal::share_not_found(id)) };
     check_not_in_bin(&share, "soft delete")?;
+    resource_lock::check_share_deletes(&mut tx, id).await?;
     let snapshots = tx.share_snapshot_count(id).await?;
     if snapshots > 0 {
         return Err(refusal::forbidden_share(format!("Share {id} has {snapshots} dependent snapshot(s); delete them first.")));

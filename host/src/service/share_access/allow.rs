@@ -10,11 +10,13 @@ use crate::{
     clock,
     context::RequestContext,
     domain::{
+        resource_lock::{Locked, LockedAction},
         share::RulesStatus,
         share_access::{AccessLevel, AccessType, same},
     },
     error::{Error, Result},
-    service::{share, share_refusal as refusal},
+    policy::Target,
+    service::{resource_lock, share, share_refusal as refusal},
     store::{StoreError, sql::metadata::MetadataOf},
 };
 
@@ -28,12 +30,18 @@ pub struct AllowAccess {
     pub to: String,
     pub level: AccessLevel,
     pub metadata: Vec<(String, String)>,
+    /// Locked by the caller, from the beginning.
+    pub locks: Vec<LockedAction>,
+    pub lock_reason: Option<String>,
 }
 
 /// # Errors
 /// 400 when the share's state does not allow it or it has such a rule, 403, 404.
 pub async fn allow(app: &Arc<App>, ctx: &RequestContext, share_id: &str, ask: AllowAccess) -> Result<Rule> {
     share::load_row_for(app, ctx, share_id, "share:allow_access").await?;
+    if !ask.locks.is_empty() {
+        app.policy.check(ctx, "resource_lock:create", &Target::own(ctx))?;
+    }
     let mut tx = app.store.begin().await?;
     let share = held(&mut tx, ctx, share_id).await?;
     if ctx.microversion < BESIDE_ERRORS_SINCE && share.access_rules_status == RulesStatus::Error.as_str() {
@@ -49,10 +57,14 @@ pub async fn allow(app: &Arc<App>, ctx: &RequestContext, share_id: &str, ask: Al
         other => other.into(),
     })?;
     tx.metadata_put(MetadataOf::ShareAccess, &id, &ask.metadata).await?;
+    for action in &ask.locks {
+        let lock = resource_lock::new(ctx, Locked::AccessRule, &id, *action, ask.lock_reason.clone());
+        tx.resource_lock_insert(&lock).await?;
+    }
     apply(app, ctx, &mut tx, &share).await?;
     let row = tx.share_rule(&id).await?.ok_or_else(|| Error::internal("the rule just inserted is not there"))?;
     tx.commit().await?;
-    Ok(Rule { row, metadata: ask.metadata })
+    Ok(Rule { row, metadata: ask.metadata, hidden: false })
 }
 
 fn exists(ask: &AllowAccess) -> Error {

@@ -5,6 +5,7 @@
 
 pub mod allow;
 pub mod deny;
+pub mod hidden;
 pub mod list;
 pub mod metadata;
 pub mod show;
@@ -31,6 +32,8 @@ use crate::{
 pub struct Rule {
     pub row: AccessRow,
     pub metadata: Pairs,
+    /// Whom it lets in is not the caller's to know.
+    pub hidden: bool,
 }
 
 /// From here on rules of a share in error may change.

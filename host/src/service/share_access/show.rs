@@ -1,6 +1,6 @@
 //! `GET /share-access-rules/{id}`.
 
-use super::Rule;
+use super::{Rule, hidden};
 use crate::{
     app::App,
     context::RequestContext,
@@ -21,5 +21,14 @@ pub(super) async fn load_for(app: &App, ctx: &RequestContext, id: &str, action: 
     let share = share::load_row(app, ctx, &row.share_id).await.map_err(|_| refusal::rule_not_found(id))?;
     app.policy.check(ctx, action, &share::target(&share))?;
     let metadata = app.store.metadata(MetadataOf::ShareAccess, id).await?;
-    Ok((share, Rule { row, metadata }))
+    let hidden = hidden::of(app, ctx, vec![id]).await?.contains(id);
+    Ok((share, Rule { row, metadata, hidden }))
+}
+
+/// That there is such a rule for the caller.
+///
+/// # Errors
+/// 403, 404.
+pub async fn known(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
+    load_for(app, ctx, id, "share_access_rule:get").await.map(drop)
 }

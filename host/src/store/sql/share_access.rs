@@ -149,11 +149,16 @@ impl Tx {
         )
     }
 
-    /// A rule that the driver no longer applies is gone.
+    /// A rule that the driver no longer applies is gone, with its locks.
     pub async fn share_rule_remove(&mut self, id: &str, from: &[AccessState]) -> StoreResult<bool> {
         let mut sql = Sql::new("DELETE FROM share_access_rules WHERE id = ");
         sql.bind(id).push(" AND state IN ").bind_list(from.iter().map(|s| s.as_str()));
-        self.run(sql).await
+        let gone = self.run(sql).await?;
+        if gone {
+            let locks = "DELETE FROM resource_locks WHERE resource_id = $1";
+            on_tx!(self, c => sqlx::query(locks).bind(id).execute(c).await?.rows_affected());
+        }
+        Ok(gone)
     }
 
     /// How the rules of a share stand: error if one is in error, else syncing while one waits, else active.

@@ -248,7 +248,7 @@ impl Tx {
         self.share_status(id, from, ShareStatus::Deleting, now).await
     }
 
-    /// The share goes with its instance, rules, locations and metadata, provided it is in one of `from`.
+    /// The share goes with its instance, rules, locks, locations and metadata, provided it is in one of `from`.
     pub async fn share_remove(&mut self, id: &str, from: &[ShareStatus]) -> StoreResult<bool> {
         let mut sql = Sql::new("UPDATE shares SET status = status WHERE id = ");
         sql.bind(id).push(" AND status IN ").bind_list(from.iter().map(|s| s.as_str()));
@@ -257,6 +257,8 @@ impl Tx {
         }
         let server = self.share_server_of(id).await?;
         for sql in [
+            "DELETE FROM resource_locks WHERE resource_id IN (SELECT id FROM share_access_rules WHERE share_id = $1)",
+            "DELETE FROM resource_locks WHERE resource_id = $1",
             "DELETE FROM share_access_rules WHERE share_id = $1",
             "DELETE FROM share_instances WHERE share_id = $1",
             "DELETE FROM shares WHERE id = $1",

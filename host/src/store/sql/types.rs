@@ -1,5 +1,5 @@
-//! Volume types and share types: their extra specs, and which projects may use a private one. One set of tables each, all of
-//! one shape.
+//! Volume types, share types and share group types: their extra specs, and which projects may use a private one. One set of
+//! tables each, all of one shape.
 
 use std::collections::HashMap;
 
@@ -21,6 +21,7 @@ use crate::{
 pub enum TypeOf {
     Volume,
     Share,
+    ShareGroup,
 }
 
 impl TypeOf {
@@ -38,13 +39,19 @@ impl TypeOf {
         let (types, specs, access) = match self {
             Self::Volume => ("volume_types", "volume_type_specs", "volume_type_access"),
             Self::Share => ("share_types", "share_type_specs", "share_type_access"),
+            Self::ShareGroup => ("share_group_types", "share_group_type_specs", "share_group_type_access"),
         };
         let in_use = match self {
             // or is on its way to it
             Self::Volume => "SELECT CAST(1 AS BIGINT) FROM volumes WHERE volume_type_id = $1 OR retype_to = $1",
-            Self::Share => "SELECT CAST(1 AS BIGINT) FROM shares WHERE share_type_id = $1",
+            Self::Share => {
+                "SELECT CAST(1 AS BIGINT) FROM shares WHERE share_type_id = $1 \
+                 UNION ALL SELECT CAST(1 AS BIGINT) FROM share_group_type_share_types WHERE share_type_id = $1"
+            }
+            // there are no groups
+            Self::ShareGroup => "SELECT CAST(1 AS BIGINT) FROM share_group_types WHERE id = $1 AND FALSE",
         };
-        // share types have none
+        // the others have none
         let qos = if self == Self::Volume { "t.qos_specs_id" } else { "CAST(NULL AS TEXT)" };
         text.replace("{qos}", qos)
             .replace("{types}", types)

@@ -6,10 +6,12 @@ use crate::{
         request::ApiRequest,
         share::{
             body::{Members, action, object, pairs},
+            resource_locks::reason,
             views,
         },
     },
     domain::{
+        resource_lock::LockedAction,
         share::RulesStatus,
         share_access::{AccessLevel, AccessType, check},
     },
@@ -20,17 +22,36 @@ use crate::{
 const CEPHX_SINCE: u16 = 13;
 const IPV6_SINCE: u16 = 38;
 const METADATA_SINCE: u16 = 45;
+const LOCKS_SINCE: u16 = 82;
 
 pub async fn allow(req: ApiRequest) -> Result<Reply> {
     let body = object(&req)?;
     let members = action(&body)?;
     let minor = req.ctx.microversion;
     let (kind, to) = target(&members, minor)?;
-    let ask =
-        AllowAccess { kind, to, level: level(&members)?, metadata: if minor >= METADATA_SINCE { metadata(&members)? } else { Vec::new() } };
+    let locks = if minor >= LOCKS_SINCE { locks(&members)? } else { Vec::new() };
+    let ask = AllowAccess {
+        kind,
+        to,
+        level: level(&members)?,
+        metadata: if minor >= METADATA_SINCE { metadata(&members)? } else { Vec::new() },
+        lock_reason: if locks.is_empty() { None } else { reason(&members)? },
+        locks,
+    };
     let rule = allow::allow(&req.app, &req.ctx, req.param("share_id"), ask).await?;
     // it waits
     views::access::one(&req, &rule, RulesStatus::Syncing.as_str())
+}
+
+/// What the caller keeps everybody else from, and itself until it takes the lock away.
+fn locks(members: &Members<'_>) -> Result<Vec<LockedAction>> {
+    let mut locks = Vec::new();
+    for (key, action) in [("lock_visibility", LockedAction::Show), ("lock_deletion", LockedAction::Delete)] {
+        if members.boolean(key)?.unwrap_or(false) {
+            locks.push(action);
+        }
+    }
+    Ok(locks)
 }
 
 fn target(members: &Members<'_>, minor: u16) -> Result<(AccessType, String)> {

@@ -27,15 +27,17 @@ const fn allow() -> Route {
         ("allow_access.access_to", "string", "an address or network, a name"),
         ("allow_access.access_level", "string", "rw or ro; rw when left out"),
         ("allow_access.metadata", "object", "pairs of text, from 2.45"),
+        ("allow_access.lock_visibility", "boolean", "hide whom the rule lets in from others, from 2.82"),
+        ("allow_access.lock_deletion", "boolean", "keep the rule from being removed, from 2.82"),
+        ("allow_access.lock_reason", "string", "why, at most 1023 characters, from 2.82"),
     ])
 }
 
 const fn deny() -> Route {
-    Route::new(Api::Share, Verb::Post, ACTION, "share:deny_access", 202, "Remove a rule", handler!(deny::deny)).body(&[(
-        "deny_access.access_id",
-        "string",
-        "the rule's id",
-    )])
+    Route::new(Api::Share, Verb::Post, ACTION, "share:deny_access", 202, "Remove a rule", handler!(deny::deny)).body(&[
+        ("deny_access.access_id", "string", "the rule's id"),
+        ("deny_access.unrestrict", "boolean", "with the caller's locks on it, from 2.82"),
+    ])
 }
 
 const fn list_action() -> Route {

@@ -30,7 +30,7 @@ pub async fn remove(req: ApiRequest) -> Result<Reply> {
     Ok(Reply::empty(StatusCode::ACCEPTED))
 }
 
-fn project(req: &ApiRequest) -> Result<String> {
+pub(in crate::api::share) fn project(req: &ApiRequest) -> Result<String> {
     let body = object(req)?;
     let members = action(&body)?;
     let project = members.text("project")?.unwrap_or_default();

@@ -23,7 +23,7 @@ pub async fn list(req: ApiRequest) -> Result<Reply> {
 }
 
 /// None: both.
-fn is_public(text: Option<&str>) -> Result<Option<bool>> {
+pub(in crate::api::share) fn is_public(text: Option<&str>) -> Result<Option<bool>> {
     match text {
         None => Ok(Some(true)),
         Some(word) if ["all", "none"].contains(&word.to_ascii_lowercase().as_str()) => Ok(None),

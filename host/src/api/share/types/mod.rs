@@ -1,10 +1,10 @@
 //! `/types`: share types, their extra specs and who may use them.
 
-mod access;
+pub(super) mod access;
 mod create;
 mod delete;
 mod extra_specs;
-mod list;
+pub(super) mod list;
 mod show;
 mod update;
 

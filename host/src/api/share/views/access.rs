@@ -13,6 +13,9 @@ use crate::{
     service::share_access::Rule,
 };
 
+/// What stands for whom a rule lets in, for those who may not know.
+const HIDDEN: &str = "******";
+
 /// `{"access": ...}`; `rules_status` is how the rules of its share stand.
 pub fn one(req: &ApiRequest, rule: &Rule, rules_status: &str) -> Result<Reply> {
     let mut shown = summary(req, rule, rules_status);
@@ -26,17 +29,17 @@ pub fn many(req: &ApiRequest, rules: &[Rule], rules_status: &str) -> Result<Repl
     Reply::json(StatusCode::OK, &json!({ "access_list": shown }))
 }
 
-fn summary(req: &ApiRequest, Rule { row, metadata }: &Rule, rules_status: &str) -> Value {
+fn summary(req: &ApiRequest, Rule { row, metadata, hidden }: &Rule, rules_status: &str) -> Value {
     let minor = req.ctx.microversion;
     let mut shown = json!({
         "id": row.id,
         "access_level": row.access_level,
-        "access_to": row.access_to,
+        "access_to": if *hidden { HIDDEN } else { &row.access_to },
         "access_type": row.access_type,
         "state": if minor < 28 { older_state(rules_status) } else { &row.state },
     });
     if minor >= 21 {
-        shown["access_key"] = json!(row.access_key);
+        shown["access_key"] = if *hidden { json!(HIDDEN) } else { json!(row.access_key) };
     }
     if minor >= 33 {
         shown["created_at"] = json!(api_text(row.created_at));

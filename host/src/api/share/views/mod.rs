@@ -1,8 +1,10 @@
 //! What clients read. Rows are rendered once, straight into the answer.
 
 pub mod access;
+pub mod group_type;
 pub mod instance;
 pub mod location;
+pub mod lock;
 pub mod security_service;
 pub mod share;
 pub mod share_network;
