@@ -3,5 +3,6 @@
 mod config;
 mod postgres;
 mod reset_admin_password;
+mod retry_network_update;
 mod serve;
 mod share_server;

@@ -1,7 +1,9 @@
-//! `stowage manage`: what an operator does with the database, service running or not (on SQLite: not).
+//! `stowage manage`: what an operator does with the database, service running or not (on SQLite: not). What changes shares and
+//! their servers asks the running service.
 
 mod quota_check;
 mod reset_admin_password;
+mod service;
 mod share_server;
 
 use std::path::{Path, PathBuf};
@@ -49,6 +51,12 @@ pub enum ShareServer {
         #[arg(long, value_name = "true|false", action = clap::ArgAction::Set)]
         value: bool,
     },
+    /// Give a server in error the subnets again that an update of it failed on, with the same addresses. Asks the running service.
+    RetryNetworkUpdate {
+        id: String,
+        #[command(flatten)]
+        login: service::Login,
+    },
 }
 
 pub async fn manage(args: &SourceArgs, command: Manage) -> Result<bool> {
@@ -57,6 +65,9 @@ pub async fn manage(args: &SourceArgs, command: Manage) -> Result<bool> {
         Manage::Quota(Quota::Check) => quota_check::quota_check(&config).await,
         Manage::ShareServer(ShareServer::SetCapability { ids, capability, value }) => {
             share_server::set_capability(&config, ids, capability, value).await.map(|()| true)
+        }
+        Manage::ShareServer(ShareServer::RetryNetworkUpdate { id, login }) => {
+            share_server::retry_network_update(&config, &id, &login).await.map(|()| true)
         }
         Manage::ResetAdminPassword { file } => reset_admin_password::reset(&config, file).await.map(|()| true),
     }

@@ -1,4 +1,6 @@
-//! `stowage manage share-server set-capability`: what existing share servers can do, when their driver has learnt it since.
+//! `stowage manage share-server`.
+//!
+//! `set-capability`: what existing share servers can do, when their driver has learnt it since.
 //!
 //! A server keeps what its driver could when it was built; only an operator, who knows how the servers there were built,
 //! changes that. All servers named, or none.
@@ -7,7 +9,7 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 use stowage::{clock, config::Config};
 
-use super::line;
+use super::{line, service};
 
 /// What servers can be said to do.
 #[derive(Clone, Copy, ValueEnum)]
@@ -37,5 +39,11 @@ pub async fn set_capability(config: &Config, ids: Vec<String>, capability: Capab
     tx.commit().await?;
     store.close().await;
     line(format_args!("{changed} share servers changed"));
+    Ok(())
+}
+
+pub async fn retry_network_update(config: &Config, id: &str, login: &service::Login) -> Result<()> {
+    service::Admin::open(config, login).await?.post(&format!("/share-servers/{id}/retry-network-update")).await?;
+    line(format_args!("share server {id} is being given its subnets again"));
     Ok(())
 }
