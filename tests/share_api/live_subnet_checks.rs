@@ -4,12 +4,17 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use stowage::{
+    clock,
+    domain::share_network::SubnetVerdict,
+    store::sql::subnet_checks::{AnswerRow, CheckRow, Question},
+};
 use support::both_databases;
 
 use crate::{
     live::{Live, able, add, ask, ask_with, asked, at_rest, faulty, said, site, site_with, try_add},
     net,
-    site::Site,
+    site::{Site, uuid},
 };
 
 const REASON: &str = "vserver 12 sits on aggregate 7, which routes no VLAN";
@@ -22,6 +27,32 @@ fn reluctant() -> Value {
 async fn questions(site: &Site) -> usize {
     let jobs = site.admin(support::Persona::Admin).await.get("/jobs?kind=share_server.subnet_check").await.expect(200);
     jobs["jobs"].as_array().unwrap().len()
+}
+
+/// A check for another subnet in `red` that every driver agreed to some minutes ago.
+async fn write_down(site: &Site, live: &Live, minutes: i64) {
+    let question = Question {
+        network_id: live.network.clone(),
+        zone: String::new(),
+        neutron_net_id: "net".to_owned(),
+        neutron_subnet_id: "red".to_owned(),
+    };
+    let check = CheckRow { id: uuid(), subnet_id: uuid(), created_at: clock::now() - minutes * 60_000_000 };
+    let answer = AnswerRow {
+        check_id: check.id.clone(),
+        share_server_id: live.server.clone(),
+        backend: "stowage@m".to_owned(),
+        incarnation: site.app().drivers.backend("stowage@m").unwrap().incarnation(),
+        job_id: uuid(),
+        verdict: None,
+        reason: None,
+        addresses: None,
+    };
+    let mut tx = site.app().store.begin().await.unwrap();
+    tx.subnet_check_insert(&question, &check).await.unwrap();
+    tx.subnet_check_asks(&answer).await.unwrap();
+    assert!(tx.subnet_check_answer(&check.id, &live.server, SubnetVerdict::Possible, None, Some(1)).await.unwrap());
+    tx.commit().await.unwrap();
 }
 
 both_databases! {
@@ -152,6 +183,18 @@ both_databases! {
         site.another_server(&member, &live.network, true).await;
         ask(&member, &live.network, "red").await;
         assert_eq!(questions(&site).await, 3, "both are asked now");
+    }
+
+    async fn a11_a_check_is_forgotten_after_ten_minutes(db) {
+        let site = site(&db, json!({})).await;
+        let member = site.member().await;
+        let live = Live::on(&site, &member).await;
+        for (minutes, asked) in [(11, 1), (9, 1)] {
+            write_down(&site, &live, minutes).await;
+            add(&member, &live.network, "red").await;
+            at_rest(&member, &live.network).await;
+            assert_eq!(questions(&site).await, asked, "{minutes} minutes old");
+        }
     }
 
     async fn a11_who_may_not_add_a_subnet_may_not_ask(db) {

@@ -15,5 +15,6 @@ mod quota;
 mod schema;
 mod settings;
 mod share_networks;
+mod subnet_checks;
 mod tombstones;
 mod workers;

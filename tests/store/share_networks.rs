@@ -10,7 +10,8 @@ use stowage::{
 };
 use support::both_databases;
 
-async fn network(store: &Store) {
+/// A network `n` with the subnets `a` and `b`, and a server `s` on `a`.
+pub async fn network(store: &Store) {
     let mut tx = store.begin().await.unwrap();
     tx.share_network_insert(&ShareNetworkRow {
         id: "n".into(),
