@@ -11,6 +11,7 @@ use crate::{
     api::{auth::TokenSource, route::Api},
     clock::{self, Micros},
     config::{Config, IdentityMode, Live, PublicUrlConfig},
+    copy::{self, Copies},
     driver::catalog::{Catalog, Parts},
     jobs::{Jobs, JobsOptions, task},
     keystone::Keystone,
@@ -62,6 +63,8 @@ pub struct App {
     pub turns: task::Turns,
     /// Where share servers get their addresses from.
     pub network: Arc<dyn NetworkPlugin>,
+    /// Who copies volumes from one back end to another.
+    pub copies: Copies,
     /// How far drivers say their long operations are.
     pub progress: ProgressBoard,
     /// How clients reach the services.
@@ -120,6 +123,7 @@ impl App {
             drivers: Catalog::default(),
             turns: task::Turns::default(),
             network: Arc::new(Static::new(live.clone())),
+            copies: Copies::default(),
             progress: ProgressBoard::default(),
             public_urls,
             health: Health::default(),
@@ -137,6 +141,7 @@ impl App {
     pub async fn start(self: &Arc<Self>, stop: &CancellationToken) -> Result<(), ServeError> {
         telemetry::health::watch_database(self, stop.clone());
         let config = self.config.get();
+        copy::qemu::forget_left_over(&config.copy_folder());
         self.apply_limits(&config);
         service::backend::configure(&self.store, &config).await?;
         volume_type::seed::warn_without_default(&self.store, &config.block.default_volume_type).await?;

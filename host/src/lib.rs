@@ -9,6 +9,7 @@ pub mod app;
 pub mod clock;
 pub mod config;
 pub mod context;
+pub mod copy;
 pub mod domain;
 pub mod driver;
 pub mod error;

@@ -14,6 +14,7 @@ mod key_sets;
 mod list_model;
 mod listening;
 mod lists;
+mod migrate;
 mod older_attach;
 mod operators;
 mod protocol;

@@ -74,8 +74,6 @@ async fn what_cannot_be_retyped_is_refused_with_a_reason() {
     make_type(&site, "red", json!({ "color": "red" })).await;
     make_type(&site, "gold", json!({ "vendor:tier": "gold" })).await;
     let id = site.volume().await;
-    let on_demand = act(&member, &id, "os-retype", json!({ "new_type": "red", "migration_policy": "on-demand" })).await.fault(400);
-    assert!(on_demand.contains("does not copy volumes to other pools") && on_demand.contains("capabilities"), "{on_demand}");
     let never = retype(&member, &id, "red").await.fault(400);
     assert!(never.contains("Retype requires migration") && never.contains("policy is never"), "{never}");
     assert!(retype(&member, &id, "__DEFAULT__").await.fault(400).contains("different"));

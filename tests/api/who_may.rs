@@ -309,6 +309,13 @@ impl Maker<'_> {
                 let to = self.operator.post("/types", body).await.expect(200)["volume_type"]["id"].clone();
                 own(json!({ "new_type": to, "migration_policy": "never" })).await
             }
+            "os-migrate_volume" => {
+                let volume = self.volume().await;
+                let host = self.operator.get(&format!("/volumes/{volume}")).await.expect(200)["volume"]["os-vol-host-attr:host"].clone();
+                let other = if host.as_str().unwrap().starts_with("stowage@a#") { "stowage@b" } else { "stowage@a" };
+                Some((volume, json!({ "host": other })))
+            }
+            "os-migrate_volume_completion" => own(json!({ "new_volume": self.volume().await })).await,
             "os-attach" => own(json!({ "instance_uuid": uuid(), "mountpoint": "/dev/vdb", "mode": "rw" })).await,
             "os-initialize_connection" => own(json!({ "connector": connector("h") })).await,
             "os-unreserve" => {

@@ -10,6 +10,7 @@ mod import;
 mod kills;
 mod kit;
 mod load;
+mod migrate;
 mod service;
 mod sight;
 mod start;

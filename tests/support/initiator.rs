@@ -24,6 +24,14 @@ pub fn qemu_io() -> PathBuf {
     path
 }
 
+/// `qemu-img` beside it.
+///
+/// # Panics
+/// When it was not installed.
+pub fn qemu_img() -> PathBuf {
+    qemu_io().with_file_name("qemu-img")
+}
+
 /// Whether it was installed.
 pub fn is_installed() -> bool {
     qemu_io_path().exists()

@@ -70,12 +70,22 @@ enum Command {
     /// What the service starts to compile a driver beside itself.
     #[command(name = stowage::wasm::compile::SUBCOMMAND, hide = true)]
     CompileComponent { input: PathBuf, output: PathBuf },
+    /// What the service starts to copy a volume beside itself.
+    #[command(name = stowage::copy::qemu::guard::SUBCOMMAND, hide = true)]
+    Copy {
+        program: PathBuf,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<std::ffi::OsString>,
+    },
 }
 
 /// Runs the command to its end.
 pub fn run(cli: Cli) -> ExitCode {
     if let Command::CompileComponent { input, output } = &cli.command {
         return stowage::wasm::compile::child(input, output);
+    }
+    if let Command::Copy { program, arguments } = &cli.command {
+        return stowage::copy::qemu::guard::child(program, arguments);
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -92,8 +102,8 @@ pub fn run(cli: Cli) -> ExitCode {
             Command::Manage(command) => manage::manage(&cli.source, command).await,
             Command::Driver(command) => driver::driver(&cli.source, command).await,
             Command::Doctor => doctor::doctor(&cli.source).await,
-            // it needs no runtime and was done above
-            Command::CompileComponent { .. } => Ok(true),
+            // they need no runtime and were done above
+            Command::CompileComponent { .. } | Command::Copy { .. } => Ok(true),
         }
     });
     // what still runs on the blocking pool (a compiler, a password check) must not hold the process

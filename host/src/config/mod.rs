@@ -7,6 +7,7 @@
 
 mod backend;
 mod block;
+mod copy;
 mod database;
 mod drivers;
 pub mod duration;
@@ -32,6 +33,7 @@ use serde::{Deserialize, Serialize};
 
 pub use backend::{BackendConfig, BackendKind, Grants};
 pub use block::BlockConfig;
+pub use copy::CopyConfig;
 pub use database::{DatabaseConfig, redacted as database_shown};
 pub use drivers::DriversConfig;
 pub use error::{ConfigError, Finding};
@@ -67,6 +69,7 @@ pub struct Config {
     pub block: BlockConfig,
     pub share: ShareConfig,
     pub network: NetworkConfig,
+    pub copy: CopyConfig,
     pub drivers: DriversConfig,
     pub log: LogConfig,
     /// The back ends, `[[backend]]` each.
@@ -90,6 +93,7 @@ impl Default for Config {
             block: BlockConfig::default(),
             share: ShareConfig::default(),
             network: NetworkConfig::default(),
+            copy: CopyConfig::default(),
             drivers: DriversConfig::default(),
             log: LogConfig::default(),
             backends: Vec::new(),
@@ -117,6 +121,10 @@ impl Config {
     /// Where compiled drivers are kept by hash.
     pub fn driver_cache(&self) -> PathBuf {
         if self.drivers.cache.as_os_str().is_empty() { self.state_dir.join("cache") } else { self.drivers.cache.clone() }
+    }
+    /// Where a copy keeps its secrets while it runs.
+    pub fn copy_folder(&self) -> PathBuf {
+        self.state_dir.join("copy")
     }
     /// Where the first start writes the admin's credentials.
     pub fn clouds_yaml(&self) -> PathBuf {

@@ -137,7 +137,7 @@ impl Check<'_> {
 
     /// Durations and numbers outside of what makes sense, by the same few words.
     fn ranges(&mut self, config: &Config) {
-        let Config { listen, database, identity, jobs, scheduler, block, share, drivers, .. } = config;
+        let Config { listen, database, identity, jobs, scheduler, block, share, copy, drivers, .. } = config;
         let (second, minute, hour, year) = (ms(1000), ms(60_000), ms(3_600_000), ms(365 * 86_400_000));
         for (section, key, value, min, max) in [
             ("listen", "header_timeout", listen.header_timeout, ms(100), hour),
@@ -154,6 +154,8 @@ impl Check<'_> {
             ("scheduler", "explain_age", scheduler.explain_age, second, year * 10),
             ("share", "soft_deleted_share_retention", share.soft_deleted_share_retention, Duration::ZERO, year * 10),
             ("share", "unused_share_server_cleanup_interval", share.unused_share_server_cleanup_interval, Duration::ZERO, year),
+            ("copy", "stall", copy.stall, ms(100), hour * 24),
+            ("copy", "max_age", copy.max_age, minute, year),
             ("drivers", "settle", drivers.settle, ms(10), minute),
         ] {
             self.duration(&[Key(section), Key(key)], value, min, max);
@@ -168,6 +170,8 @@ impl Check<'_> {
             ("scheduler", "max_attempts", u64::from(scheduler.max_attempts), 1, 100),
             ("block", "osapi_max_limit", u64::from(block.osapi_max_limit), 1, 10_000),
             ("share", "osapi_max_limit", u64::from(share.osapi_max_limit), 1, 10_000),
+            ("copy", "bandwidth_mib", u64::from(copy.bandwidth_mib), 0, 1 << 20),
+            ("copy", "concurrency", copy.concurrency as u64, 1, 1000),
             ("drivers", "max_instances", u64::from(drivers.max_instances), 1, 4096),
         ] {
             self.number(&[Key(section), Key(key)], value, min, max);

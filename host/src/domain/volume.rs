@@ -148,6 +148,12 @@ pub const FOLLOWS_ATTACHMENTS: &[VolumeStatus] =
 /// A migration in one of these states (or none) does not stand in the way of other verbs.
 pub const IDLE_MIGRATIONS: &[&str] = &["deleting", "error", "success"];
 
+/// What a migration says that a job works on; told anything else, the job gives up.
+pub const MIGRATION_ACTIVE: &[&str] = &["starting", "migrating", "completing"];
+
+/// A volume that nobody is attached to is copied to another pool from these.
+pub const MIGRATE_FROM: &[VolumeStatus] = &[VolumeStatus::Available];
+
 /// Metadata may not be changed while the volume is in one of these.
 pub const METADATA_LOCKED: &[VolumeStatus] = &[VolumeStatus::Maintenance];
 

@@ -88,6 +88,19 @@ impl<A> JobContext<A> {
         Ok(())
     }
 
+    /// As [`JobContext::commit_step`], with what the next run begins with, also after a crash, and a word for people.
+    ///
+    /// # Errors
+    /// [`TaskError::Fenced`]; `tx` is rolled back.
+    pub async fn commit_noted(&self, mut tx: Tx, payload: &Value, reason: &str) -> Result<(), TaskError> {
+        if !tx.note_job(&self.job.id, self.lease.worker(), self.job.generation, payload, reason).await? {
+            tx.rollback().await?;
+            return Err(TaskError::Fenced);
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+
     /// Commits what a task wants to be true before its end (a provider id, a progress), if the job is still its own.
     ///
     /// # Errors

@@ -77,6 +77,7 @@ texts! {
     DeleteVolume = "101" "delete volume",
     RevertVolume = "102" "revert volume to snapshot",
     RetypeVolume = "103" "retype volume",
+    MigrateVolume = "104" "migrate volume",
 }
 
 texts! {
@@ -106,8 +107,9 @@ texts! {
     TookTooLong = "103" "The operation did not end in time.",
     DriverFailedRevert = "104" "Driver failed to revert the volume.",
     DriverFailedRetype = "105" "Driver failed to retype the volume.",
-    NeedsMigration = "106" "The new type needs the volume to be copied, which this service does not offer.",
+    NeedsMigration = "106" "The new type needs the volume to be copied, which was not asked for or is not possible now.",
     HasSnapshots = "107" "The volume still has snapshots.",
+    CopyFailed = "108" "Copying the volume failed; it is where and what it was.",
 }
 
 /// A message to be written.

@@ -140,7 +140,7 @@ async fn keep(tx: &mut Tx, request: &PlacementRequest, explanation: Explanation,
     let refused = explanation.chosen.is_none();
     let row = PlacementRow {
         id: String::new(),
-        resource_id: request.resource_id.clone(),
+        resource_id: request.explained_as.as_ref().unwrap_or(&request.resource_id).clone(),
         resource_kind: request.resource_kind.to_owned(),
         operation: request.operation.as_str().to_owned(),
         project_id: request.project_id.clone(),

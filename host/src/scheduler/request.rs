@@ -18,6 +18,8 @@ pub struct PlacementRequest {
     pub resource_kind: &'static str,
     /// The claim's key.
     pub resource_id: String,
+    /// Whom the explanation is about, if that is another: a volume whose new object is placed.
+    pub explained_as: Option<String>,
     pub project_id: String,
     /// The whole size for a create, the growth for an extend, the reservation for a snapshot.
     pub size_gib: i64,

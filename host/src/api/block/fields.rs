@@ -106,7 +106,7 @@ pub static VOLUME: &[Field] = &[
     field("os-vol-mig-status-attr:migstat", |v, _| opt(v.row.migration_status.as_deref()))
         .who(Who::Policy("volume_extension:volume_mig_status_attribute"))
         .shown_only(),
-    field("os-vol-mig-status-attr:name_id", |_, _| FieldValue::Null)
+    field("os-vol-mig-status-attr:name_id", |v, _| opt(v.row.name_id.as_deref()))
         .who(Who::Policy("volume_extension:volume_mig_status_attribute"))
         .shown_only(),
     field("os-vol-tenant-attr:tenant_id", |v, _| FieldValue::Text(&v.row.project_id))

@@ -47,6 +47,7 @@ pub async fn doctor(args: &SourceArgs) -> Result<bool> {
             let database = database(&mut report, &config).await;
             drivers::check(&mut report, &config, &database).await;
             database.close().await;
+            copying(&mut report, &config).await;
         }
     }
     line(format_args!("{}", if report.failed == 0 { "all is well".to_owned() } else { format!("{} wrong", report.failed) }));
@@ -143,5 +144,12 @@ async fn default_type(report: &mut Report, config: &Config, store: &Store) {
         Ok(Some(_)) => report.ok("default volume type", name),
         Ok(None) => report.note("default volume type", no_such_default(name)),
         Err(e) => report.wrong("default volume type", chain(&e), "look at the database's own log"),
+    }
+}
+
+async fn copying(report: &mut Report, config: &Config) {
+    match stowage::copy::qemu::probe(&config.copy).await {
+        Ok(version) => report.ok("copying volumes", version),
+        Err(e) => report.note("copying volumes", format_args!("{e}; without it volumes stay in their pools")),
     }
 }

@@ -261,7 +261,7 @@ pub(super) async fn end_all(cx: &JobContext, backend: &Backend, told: &types::Vo
 }
 
 /// Takes back what a connect of this very claim may have made, or may yet make: its call may still be on its way.
-async fn undo(cx: &JobContext, backend: &Backend, told: &types::Volume, connector: Connector) -> DriverResult<()> {
+pub(super) async fn undo(cx: &JobContext, backend: &Backend, told: &types::Volume, connector: Connector) -> DriverResult<()> {
     disconnect(&support::undo_call(cx, "undo"), backend, told, DisconnectTarget::Connector(connector)).await
 }
 

@@ -22,7 +22,7 @@ pub async fn driver_volume(cx: &JobContext, volume: &VolumeRow) -> StoreResult<t
     let qos = qos_of_type(cx, &volume.volume_type_id).await?;
     let pool = volume.host.as_deref().and_then(|h| h.split_once('#')).map_or("", |(_, pool)| pool);
     Ok(types::Volume {
-        id: volume.id.clone(),
+        id: volume.driver_id().to_owned(),
         name: volume.name.clone().unwrap_or_default(),
         project_id: volume.project_id.clone(),
         pool: pool.to_owned(),

@@ -47,7 +47,9 @@ impl Remains for types::Volume {
     }
 
     fn lives_on<'a>(&'a self, cx: &'a JobContext, backend: &'a str) -> BoxFuture<'a, StoreResult<bool>> {
-        Box::pin(async move { Ok(cx.app.store.volume(&self.id).await?.is_some_and(|v| v.backend() == Some(backend))) })
+        Box::pin(async move {
+            Ok(cx.app.store.volume(&self.id).await?.is_some_and(|v| v.backend() == Some(backend) && v.driver_id() == self.id))
+        })
     }
 
     fn delete<'a>(&'a self, cx: &'a JobContext, backend: &'a str) -> BoxFuture<'a, DriverResult<()>> {

@@ -63,6 +63,15 @@ pub(super) async fn take<'h>(
     hosts: impl IntoIterator<Item = &'h str>,
 ) -> Result<Option<Held>, TaskError> {
     let Some(backend) = volume.backend().filter(|_| volume.shared_targets != Some(false)) else { return Ok(Some(Held::default())) };
+    take_on(cx, backend, hosts).await
+}
+
+/// As [`take`], on a back end of which it is not asked whether targets are shared there.
+pub(super) async fn take_on<'h>(
+    cx: &JobContext,
+    backend: &str,
+    hosts: impl IntoIterator<Item = &'h str>,
+) -> Result<Option<Held>, TaskError> {
     let end = Instant::now() + PATIENCE;
     let mut held = Vec::new();
     // in order, so that two jobs with two hosts each do not wait for one another

@@ -28,6 +28,7 @@ mod tried;
 mod volume_create;
 mod volume_delete;
 mod volume_extend;
+mod volume_migrate;
 mod volume_retype;
 mod volume_revert;
 mod volume_source;
@@ -36,6 +37,7 @@ pub use attachment_connect::Ask as ConnectAsk;
 pub use attachment_disconnect::Ask as DisconnectAsk;
 pub use connect_turn::Turns;
 pub use share_server_support::driver_subnet;
+pub use volume_migrate::Plan as MigratePlan;
 
 use super::Registry;
 use crate::driver::types;
@@ -47,6 +49,8 @@ pub fn registry() -> Registry {
         .with(volume_delete::VolumeDelete)
         .with(cleanup::Cleanup::<types::Volume>::new())
         .with(volume_extend::VolumeExtend)
+        .with(volume_migrate::VolumeMigrate)
+        .with(cleanup::Cleanup::<volume_migrate::Leftover>::new())
         .with(volume_retype::VolumeRetype)
         .with(volume_revert::VolumeRevert)
         .with(snapshot_create::SnapshotCreate)

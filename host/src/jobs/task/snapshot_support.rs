@@ -17,7 +17,7 @@ pub async fn driver_snapshot(cx: &JobContext, snapshot: &SnapshotRow) -> StoreRe
         id: snapshot.id.clone(),
         name: snapshot.name.clone().unwrap_or_default(),
         project_id: snapshot.project_id.clone(),
-        volume_id: snapshot.volume_id.clone(),
+        volume_id: snapshot.driver_volume_id.clone(),
         size_gib: u64::try_from(snapshot.size_gib).unwrap_or(0),
         provider_id: snapshot.provider_id.clone(),
         provider_data: snapshot.provider_data.clone(),

@@ -73,7 +73,7 @@ enum Placing {
     Wait(String),
 }
 
-fn just_started(cx: &JobContext) -> bool {
+pub(super) fn just_started(cx: &JobContext) -> bool {
     clock::now() - cx.app.started_at < clock::micros(FIRST_REPORTS)
 }
 
@@ -359,7 +359,7 @@ fn again(progress: Progress, after: Duration, reason: String) -> Outcome {
     Outcome::Again { after, payload: json!(progress), reason }
 }
 
-fn capitalised(text: &str) -> String {
+pub(super) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

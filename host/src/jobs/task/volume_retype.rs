@@ -1,8 +1,9 @@
 //! `volume.retype`: the driver gives the volume the properties of another type where it is; then it has that type.
 //!
-//! Types whose specs are the same need no driver. What cannot be changed in place, fails, or takes too long leaves the volume
-//! with its old type and its earlier status, and a message; the new type's figures are given back. A failure that may have
-//! changed the volume all the same is repeated, then changed back; where that is not certain either, the message says so.
+//! Types whose specs are the same need no driver. What the driver cannot change in place goes on as a `volume.migrate`, if its
+//! user permits a copy. What fails or takes too long leaves the volume with its old type and its earlier status, and a
+//! message; the new type's figures are given back. A failure that may have changed the volume all the same is repeated, then
+//! changed back; where that is not certain either, the message says so.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +14,16 @@ use serde_json::json;
 use super::{
     block_support as support,
     snapshot_support::{Tried, settled, unless_fenced},
+    volume_migrate::Plan,
 };
 use crate::{
     clock,
     domain::{volume::VolumeStatus, volume_type},
     driver::{
-        Call, DriverResult,
+        Call, DriverResult, ErrorKind,
         types::{NewType, RetypeOutcome, Volume, VolumeUpdate},
     },
-    jobs::{JobContext, Outcome, Task, TaskError},
+    jobs::{JobContext, NewJob, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
     quota::QuotaError,
     service::volume::{destroy::event_now, retype::Held},
@@ -43,6 +45,9 @@ pub struct VolumeRetype;
 struct Ask {
     /// The new type's id.
     to: String,
+    /// The volume may be copied if there is no other way.
+    #[serde(default)]
+    on_demand: bool,
     #[serde(default)]
     tried: Tried,
 }
@@ -73,10 +78,11 @@ impl Task for VolumeRetype {
             }
             match retype(cx, &volume, &to).await? {
                 Ok(RetypeOutcome::Done(update)) => done(cx, &volume, &to, update).await,
-                Ok(RetypeOutcome::NeedsMigration) if !ask.tried.uncertain => {
-                    failed(cx, &volume, &ask, Some((Detail::NeedsMigration, "")), None).await
-                }
+                Ok(RetypeOutcome::NeedsMigration) if !ask.tried.uncertain => by_copy(cx, &volume, &ask).await,
                 Ok(RetypeOutcome::NeedsMigration) => give_up(cx, &volume, &to, &ask, Detail::NeedsMigration, "").await,
+                Err(e) if ask.on_demand && !ask.tried.uncertain && matches!(e.kind, ErrorKind::Unsupported | ErrorKind::NotImplemented) => {
+                    by_copy(cx, &volume, &ask).await
+                }
                 Err(e) => {
                     unless_fenced(&e)?;
                     tracing::warn!(volume_id = %volume.id, host = volume.host, error = %e, "the driver did not retype the volume");
@@ -183,6 +189,41 @@ async fn done(cx: &JobContext, volume: &VolumeRow, to: &Type, update: VolumeUpda
     settled(cx, tx).await
 }
 
+/// Goes on as a move to a new object, if that was asked for and nobody uses the volume.
+async fn by_copy(cx: &JobContext, volume: &VolumeRow, ask: &Ask) -> Result<Outcome, TaskError> {
+    if ask.on_demand {
+        let plan = Plan::retype(&ask.to);
+        let job = NewJob {
+            kind: "volume.migrate",
+            resource_kind: "volume",
+            order_key: volume.id.clone(),
+            resource_id: volume.id.clone(),
+            backend: None,
+            payload: json!(plan),
+            max_age: cx.app.config.get().copy.max_age,
+            request_id: cx.job.request_id.clone(),
+            project_id: cx.job.project_id.clone(),
+            user_id: cx.job.user_id.clone(),
+        };
+        let mut tx = cx.app.store.begin().await?;
+        let idle =
+            tx.volume_locked(&volume.id).await?.is_some_and(|v| v.previous_status.as_deref() == Some(VolumeStatus::Available.as_str()));
+        let id = tx.enqueue(&cx.app.jobs, job).await?;
+        if idle && tx.volume_begin_migration(&volume.id, &[VolumeStatus::Retyping], &id, false, clock::now()).await? {
+            return settled(cx, tx).await;
+        }
+        tx.rollback().await?;
+    }
+    failed(
+        cx,
+        volume,
+        ask,
+        Some((Detail::NeedsMigration, "The volume must be detached and without snapshots, and the policy on-demand.")),
+        None,
+    )
+    .await
+}
+
 fn provider(update: VolumeUpdate) -> ProviderUpdate {
     ProviderUpdate { provider_id: update.provider_id, provider_data: update.provider_data }
 }
@@ -209,7 +250,7 @@ async fn failed(
 }
 
 /// The volume and its snapshots no longer count for this type.
-async fn give_back(tx: &mut Tx, volume: &VolumeRow, type_id: &str) -> Result<(), TaskError> {
+pub(super) async fn give_back(tx: &mut Tx, volume: &VolumeRow, type_id: &str) -> Result<(), TaskError> {
     let snapshots = tx.snapshots_in_quota(&volume.id).await?;
     let Some(name) = tx.type_name_kept(TypeOf::Volume, type_id).await? else { return Ok(()) };
     let figures = Held { volume, snapshots }.quota(&name, -1);

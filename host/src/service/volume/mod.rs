@@ -8,6 +8,8 @@ pub mod extend;
 pub mod follow;
 pub mod hold;
 pub mod list;
+pub mod migrate;
+pub mod migrate_completion;
 pub mod readonly;
 pub mod reset;
 pub mod retype;

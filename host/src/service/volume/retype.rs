@@ -1,5 +1,6 @@
-//! `os-retype`: another type, in place. Whether the volume's pool satisfies the new type is known at once; whether the
-//! driver can change the volume without copying it, the job finds out. The new type counts in the quota from the moment
+//! `os-retype`: another type. Whether the volume's pool satisfies the new type is known at once; whether the driver can change
+//! the volume without copying it, the job finds out. If either is not so and the policy is on-demand, the volume is copied to
+//! a new object ([`migrate`](super::migrate)), and so must be at rest and without snapshots. The new type counts in the quota from the moment
 //! the request is accepted, the old one until it has ended.
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -16,12 +17,17 @@ use crate::{
         volume_type,
     },
     error::{Error, Result},
+    jobs::task::MigratePlan,
     policy::Target,
     quota::QuotaDelta,
     scheduler::{self, BackendKind, NoValidBackend, Operation, PlacementRequest},
     service::{
         refusal,
-        volume::{destroy::event, room},
+        volume::{
+            destroy::event,
+            migrate::{begin, movable},
+            room,
+        },
         volume_type::usable,
     },
     store::{
@@ -61,14 +67,17 @@ pub async fn retype(app: &Arc<App>, ctx: &RequestContext, id: &str, new_type: &s
         options: room::options(app),
         ..PlacementRequest::of_volume(&volume, &ctx.request_id, to.specs.iter().cloned().collect(), qos)
     };
-    if let Err(none) = pool_suits(&mut tx, &request).await? {
-        let what = match migration {
-            Migration::Never => "the migration policy is never",
-            Migration::OnDemand => "this service does not copy volumes to other pools",
-        };
-        let why = room::reason(&request, &none);
-        return Err(refusal::invalid_volume(format!("Retype requires migration, but {what}. {why}")));
-    }
+    let in_place = match pool_suits(&mut tx, &request).await? {
+        Ok(()) => true,
+        Err(none) if migration == Migration::Never => {
+            let why = room::reason(&request, &none);
+            return Err(refusal::invalid_volume(format!("Retype requires migration, but the migration policy is never. {why}")));
+        }
+        Err(_) => {
+            movable(&mut tx, &volume).await?;
+            false
+        }
+    };
     let held = Held { volume: &volume, snapshots: tx.snapshots_in_quota(id).await? };
     if held.snapshots.iter().any(|(project, ..)| *project != volume.project_id) {
         // they would count for the new type in the quota of a project that did not ask for it
@@ -82,8 +91,16 @@ pub async fn retype(app: &Arc<App>, ctx: &RequestContext, id: &str, new_type: &s
     if !tx.volume_begin_retype(id, RETYPE_FROM, &to.row.id, clock::now()).await? {
         return Err(wrong_state(&volume));
     }
-    let job = super::create::job(app, ctx, id, volume.backend(), "volume.retype", json!({ "to": to.row.id }));
-    tx.enqueue(&app.jobs, job).await?;
+    if in_place {
+        let ask = json!({ "to": to.row.id, "on_demand": migration == Migration::OnDemand });
+        let job = super::create::job(app, ctx, id, volume.backend(), "volume.retype", ask);
+        tx.enqueue(&app.jobs, job).await?;
+    } else {
+        let plan = MigratePlan::retype(&to.row.id);
+        if !begin(app, ctx, &mut tx, &volume, &[VolumeStatus::Retyping], &plan, false).await? {
+            return Err(wrong_state(&volume));
+        }
+    }
     event(&mut tx, "volume.retype.start", &volume, &ctx.request_id).await?;
     Ok(tx.commit().await?)
 }

@@ -115,7 +115,11 @@ impl Source {
             Self::Volume(id) => {
                 let row = tx.volume_locked(id).await?.filter(|row| is_theirs(original, &row.project_id));
                 let Some(row) = row else { return Err(refusal::volume_not_found(id)) };
-                if VolumeStatus::parse(&row.status).is_none_or(|s| !COPY_FROM.contains(&s)) || row.host.is_none() || row.being_changed() {
+                if VolumeStatus::parse(&row.status).is_none_or(|s| !COPY_FROM.contains(&s))
+                    || row.host.is_none()
+                    || row.being_changed()
+                    || row.is_moving()
+                {
                     return Err(refusal::invalid_volume(format!(
                         "Originating volume status must be {}; volume {id} is {}.",
                         either(COPY_FROM),

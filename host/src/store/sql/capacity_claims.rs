@@ -164,6 +164,21 @@ impl Tx {
         Ok(())
     }
 
+    /// The resource lies from now on where its `stand_in` was placed; what it held before is given up, as in
+    /// [`Tx::forget_claim`].
+    pub async fn claim_of_stand_in(&mut self, resource_id: &str, stand_in: &str) -> StoreResult<()> {
+        self.hold_places(resource_id, stand_in).await?;
+        self.settle_claim(stand_in).await?;
+        self.forget_claim(resource_id).await?;
+        for sql in [
+            "UPDATE capacity_claims SET resource_id = $1 WHERE resource_id = $2",
+            "UPDATE pool_allocations SET resource_id = $1 WHERE resource_id = $2",
+        ] {
+            on_tx!(self, t => sqlx::query(sql).bind(resource_id).bind(stand_in).execute(t).await?.rows_affected());
+        }
+        Ok(())
+    }
+
     /// Ends what an earlier placement of the same resource left open: on a pool in `abandoned` something may exist (a
     /// clean-up job removes it), anywhere else nothing does.
     pub(crate) async fn close_earlier_claim(&mut self, resource_id: &str, abandoned: &[String]) -> StoreResult<()> {
@@ -196,9 +211,14 @@ impl Tx {
 
     /// Holds the group and the pool that a resource lies in, before its claim: a report takes them in this order too.
     pub(super) async fn hold_places_of(&mut self, resource_id: &str) -> StoreResult<()> {
-        let sql = "SELECT name, capacity_key FROM pools WHERE name IN (SELECT pool FROM capacity_claims WHERE resource_id = $1 AND NOT freed \
-                   UNION SELECT pool FROM pool_allocations WHERE resource_id = $1) ORDER BY capacity_key, name";
-        let places: Vec<(String, String)> = on_tx!(self, t => sqlx::query_as(sql).bind(resource_id).fetch_all(t).await?);
+        self.hold_places(resource_id, resource_id).await
+    }
+
+    /// The places of two resources, in one order.
+    async fn hold_places(&mut self, one: &str, other: &str) -> StoreResult<()> {
+        let sql = "SELECT name, capacity_key FROM pools WHERE name IN (SELECT pool FROM capacity_claims WHERE resource_id IN ($1, $2) AND NOT freed \
+                   UNION SELECT pool FROM pool_allocations WHERE resource_id IN ($1, $2)) ORDER BY capacity_key, name";
+        let places: Vec<(String, String)> = on_tx!(self, t => sqlx::query_as(sql).bind(one).bind(other).fetch_all(t).await?);
         for (_, key) in &places {
             self.lock_capacity_group(key).await?;
         }

@@ -49,6 +49,7 @@ pub mod tombstones;
 pub mod transfers;
 pub mod types;
 pub mod volume_list;
+pub mod volume_migrations;
 pub mod volume_work;
 pub mod volumes;
 pub mod volumes_shared_targets;

@@ -36,10 +36,12 @@ pub struct SnapshotRow {
     pub type_name: String,
     pub availability_zone: String,
     pub host: Option<String>,
+    /// What drivers call its volume.
+    pub driver_volume_id: String,
 }
 
 pub(super) const SELECT: &str = "SELECT s.id, s.volume_id, s.project_id, s.user_id, s.name, s.description, s.size_gib, s.status, s.progress, s.backed, \
-     s.provider_id, s.provider_data, s.quota_gib, s.created_at, s.updated_at, t.name AS type_name, v.availability_zone, v.host \
+     s.provider_id, s.provider_data, s.quota_gib, s.created_at, s.updated_at, t.name AS type_name, v.availability_zone, v.host, COALESCE(v.name_id, v.id) AS driver_volume_id \
      FROM snapshots s JOIN volumes v ON v.id = s.volume_id JOIN volume_types t ON t.id = v.volume_type_id";
 
 /// A snapshot to be inserted.

@@ -85,7 +85,7 @@ impl Tx {
     }
 
     /// A volume at rest shows what its attachments, which may have gone meanwhile, make of it.
-    async fn follow_after_work(&mut self, id: &str, now: Micros) -> StoreResult<bool> {
+    pub(super) async fn follow_after_work(&mut self, id: &str, now: Micros) -> StoreResult<bool> {
         if let Some(row) = self.volume(id).await?
             && VolumeStatus::parse(&row.status).is_some_and(|s| FOLLOWS_ATTACHMENTS.contains(&s))
         {

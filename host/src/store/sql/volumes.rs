@@ -5,7 +5,7 @@
 
 use crate::{
     clock::Micros,
-    domain::volume::{AttachStatus, DELETE_FROM, FOLLOWS_ATTACHMENTS, IDLE_MIGRATIONS, VolumeStatus},
+    domain::volume::{AttachStatus, DELETE_FROM, FOLLOWS_ATTACHMENTS, IDLE_MIGRATIONS, MIGRATION_ACTIVE, VolumeStatus},
     store::{
         Store, StoreResult, Tx,
         bind::{Sql, Value},
@@ -47,6 +47,10 @@ pub struct VolumeRow {
     pub retype_to: Option<String>,
     /// Attachments may only read. None: nobody ever said.
     pub readonly: Option<bool>,
+    /// What drivers call it since it moved; none: its id.
+    pub name_id: Option<String>,
+    /// The job that moves it.
+    pub migration_job: Option<String>,
     pub created_at: Micros,
     pub updated_at: Option<Micros>,
 }
@@ -57,6 +61,16 @@ impl VolumeRow {
         self.host.as_deref().map(|h| h.split_once('#').map_or(h, |(backend, _)| backend))
     }
 
+    /// What drivers call it.
+    pub fn driver_id(&self) -> &str {
+        self.name_id.as_deref().unwrap_or(&self.id)
+    }
+
+    /// It is on its way to another pool.
+    pub fn is_moving(&self) -> bool {
+        self.migration_status.as_deref().is_some_and(|m| !IDLE_MIGRATIONS.contains(&m))
+    }
+
     /// An extend or a retype is under way, whatever status somebody gave the volume meanwhile.
     pub fn being_changed(&self) -> bool {
         self.extend_to.is_some() || self.retype_to.is_some()
@@ -65,7 +79,7 @@ impl VolumeRow {
 
 pub(super) const SELECT: &str = "SELECT v.id, v.project_id, v.user_id, v.name, v.description, v.size_gib, v.status, v.attach_status, v.migration_status, \
      v.volume_type_id, t.name AS type_name, v.availability_zone, v.host, v.provider_id, v.provider_data, v.bootable, v.multiattach, v.shared_targets, \
-     v.service_uuid, v.backend_name, v.consumes_quota, v.snapshot_id, v.source_volid, v.previous_status, v.extend_to, v.retype_to, v.readonly, v.created_at, v.updated_at FROM volumes v JOIN volume_types t ON t.id = v.volume_type_id";
+     v.service_uuid, v.backend_name, v.consumes_quota, v.snapshot_id, v.source_volid, v.previous_status, v.extend_to, v.retype_to, v.readonly, v.name_id, v.migration_job, v.created_at, v.updated_at FROM volumes v JOIN volume_types t ON t.id = v.volume_type_id";
 
 /// A volume to be inserted; it starts as `creating` and has no host.
 #[derive(Debug, Clone)]
@@ -246,7 +260,9 @@ impl Tx {
         let mut sql = Sql::new(
             "UPDATE volumes SET status = CASE WHEN status IN ('available', 'downloading') THEN 'reserved' ELSE status END, attach_status = ",
         );
-        sql.push("CASE WHEN status IN ('available', 'downloading') THEN 'reserved' ELSE attach_status END, updated_at = ").bind(now);
+        // who attaches it wants it more than the move does, which then gives up
+        sql.push("CASE WHEN status IN ('available', 'downloading') THEN 'reserved' ELSE attach_status END, migration_status = CASE WHEN migration_status IN ");
+        sql.bind_list(MIGRATION_ACTIVE.iter().copied()).push(" THEN 'error' ELSE migration_status END, updated_at = ").bind(now);
         sql.push(" WHERE id = ").bind(id).push(" AND multiattach = ").bind(multiattach).push(" AND status IN ").bind_list(words(from));
         self.volume_execute(sql).await
     }

@@ -9,6 +9,8 @@ mod extend;
 mod force_delete;
 mod force_detach;
 mod initialize_connection;
+mod migrate;
+mod migrate_completion;
 mod readonly;
 mod reserve;
 mod reset;
@@ -90,13 +92,47 @@ pub const ROUTES: &[Route] = &[
         PATH,
         "volume:retype,volume:multiattach",
         202,
-        "Give a volume another type where it is",
+        "Give a volume another type, where it is or elsewhere",
         handler!(retype::retype),
     )
     .action("os-retype")
     .body(&[
         ("os-retype.new_type", "string", "name or id"),
-        ("os-retype.migration_policy", "string", "never or on-demand; volumes are not copied to other pools either way"),
+        (
+            "os-retype.migration_policy",
+            "string",
+            "never, or on-demand: if the back end cannot do it in place, the volume is copied to a new object",
+        ),
+    ]),
+    Route::new(
+        Api::Block,
+        Verb::Post,
+        PATH,
+        "volume_extension:volume_admin_actions:migrate_volume",
+        202,
+        "Send a volume to another pool",
+        handler!(migrate::migrate),
+    )
+    .action("os-migrate_volume")
+    .body(&[
+        ("os-migrate_volume.host", "string", "host@backend#pool, or host@backend"),
+        ("os-migrate_volume.force_host_copy", "boolean", "it is always this service that copies"),
+        ("os-migrate_volume.lock_volume", "boolean", "show it in maintenance meanwhile; otherwise attaching it ends the move"),
+        ("os-migrate_volume.cluster", "string", "there are no clusters; from 3.16"),
+    ]),
+    Route::new(
+        Api::Block,
+        Verb::Post,
+        PATH,
+        "volume_extension:volume_admin_actions:migrate_volume_completion",
+        200,
+        "Say that one volume was swapped for another",
+        handler!(migrate_completion::migrate_completion),
+    )
+    .action("os-migrate_volume_completion")
+    .body(&[
+        ("os-migrate_volume_completion.new_volume", "string", "the other volume"),
+        ("os-migrate_volume_completion.error", "boolean", "the swap failed"),
     ]),
     Route::new(
         Api::Block,

@@ -153,6 +153,17 @@ impl Tx {
         Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(worker).bind(generation).execute(c).await?.rows_affected()) == 1)
     }
 
+    /// As [`Tx::hold_job`], and writes down how far it is: what the next run begins with, and what people read.
+    pub async fn note_job(&mut self, id: &str, worker: &str, generation: i64, payload: &Value, reason: &str) -> StoreResult<bool> {
+        let sql = self.dialect().sql(
+            "UPDATE jobs SET payload = $4, reason = $5 WHERE id = $1 AND worker = $2 AND generation = $3 AND state = 'running' \
+             AND EXISTS (SELECT 1 FROM workers w WHERE w.id = $2 AND w.lease_until > {now})",
+        );
+        let payload = payload.to_string();
+        let done = on_tx!(self, c => sqlx::query(sql).bind(id).bind(worker).bind(generation).bind(&payload).bind(reason).execute(c).await?.rows_affected());
+        Ok(done == 1)
+    }
+
     /// Another process wants to be woken at the job's end. False when it has ended already (or is gone).
     pub async fn await_job(&mut self, id: &str) -> StoreResult<bool> {
         let sql = "UPDATE jobs SET awaited = TRUE WHERE id = $1 AND state <> 'done'";

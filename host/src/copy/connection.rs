@@ -1,0 +1,61 @@
+//! The two ends of a copy: who this service is to a back end, and what it needs of the answer.
+
+use super::CopyError;
+use crate::driver::types::{Connection, ConnectionTarget, Connector, IscsiConnection};
+
+/// Who connects: this service, for one run of one job. No two runs have the same name, so ending an earlier run's
+/// connections leaves nothing in the hands of what that run may have left behind.
+pub fn connector(run: &str) -> Connector {
+    Connector {
+        host: format!("stowage-copy-{run}"),
+        initiator: Some(initiator(run)),
+        os_type: Some("linux".to_owned()),
+        platform: Some(std::env::consts::ARCH.to_owned()),
+        ..Connector::default()
+    }
+}
+
+/// The run's iSCSI name.
+fn initiator(run: &str) -> String {
+    format!("iqn.2026-11.io.stowage:copy.{run}")
+}
+
+/// The connection, if this service can reach it.
+///
+/// # Errors
+/// [`CopyError::Protocol`], [`CopyError::Connection`].
+pub fn iscsi(connection: &Connection) -> Result<&IscsiConnection, CopyError> {
+    let iscsi = match &connection.target {
+        ConnectionTarget::Iscsi(iscsi) => iscsi,
+        ConnectionTarget::FibreChannel(_) => return Err(CopyError::Protocol("Fibre Channel".to_owned())),
+        ConnectionTarget::NvmeOf(_) => return Err(CopyError::Protocol("NVMe-oF".to_owned())),
+        ConnectionTarget::Rbd(_) => return Err(CopyError::Protocol("RBD".to_owned())),
+        ConnectionTarget::Nfs(_) => return Err(CopyError::Protocol("NFS".to_owned())),
+        ConnectionTarget::Other { driver_volume_type } => return Err(CopyError::Protocol(driver_volume_type.clone())),
+    };
+    let Some(target) = iscsi.targets.first() else { return Err(CopyError::Connection("it has no target".to_owned())) };
+    let user = iscsi.auth.as_ref().map_or("", |a| a.user.as_str());
+    if [target.portal.as_str(), target.iqn.as_str(), user].iter().any(|text| text.chars().any(char::is_control)) {
+        return Err(CopyError::Connection("its target or user is no text".to_owned()));
+    }
+    Ok(iscsi)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_run_is_another_host() {
+        let (a, b) = (connector("j.1"), connector("j.2"));
+        assert!(a.host != b.host && a.initiator != b.initiator);
+        assert!(a.initiator.unwrap().len() <= 223);
+    }
+
+    #[test]
+    fn what_cannot_be_reached_is_named() {
+        let nfs = ConnectionTarget::Other { driver_volume_type: "sheepdog".to_owned() };
+        let error = iscsi(&Connection { target: nfs, extra: Default::default() }).unwrap_err();
+        assert!(error.to_string().contains("sheepdog"), "{error}");
+    }
+}

@@ -1,0 +1,53 @@
+//! The process between this one and the program that copies: it ends the program when this process ends, however that ends.
+//!
+//! Its standard input is a pipe that only the parent holds. (A program that lost its iSCSI session would otherwise try to get
+//! it back for ever.) Guard and program are one process group, so the parent ends both by one signal, and a Ctrl-C meant for
+//! the service does not reach them.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode, Stdio},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// The hidden sub-command that [`child`] is behind: `stowage __copy PROGRAM ARGUMENTS`.
+pub const SUBCOMMAND: &str = "__copy";
+/// Exit status when the program is not there, as shells have it.
+pub const NOT_FOUND: i32 = 127;
+const NICE: i32 = 10;
+
+/// The running binary, if it is ours; tests start the program themselves.
+pub fn current() -> Option<PathBuf> {
+    std::env::current_exe().ok().filter(|exe| exe.file_stem().is_some_and(|s| s == "stowage"))
+}
+
+/// Runs `program` to its end, or to this process's parent's.
+pub fn child(program: &Path, arguments: &[OsString]) -> ExitCode {
+    // best effort: a machine that refuses still copies
+    let _nice = rustix::process::nice(NICE);
+    let mut running = match Command::new(program).args(arguments).stdin(Stdio::null()).spawn() {
+        Ok(running) => running,
+        Err(e) => {
+            let _said = std::io::Write::write_all(&mut std::io::stderr(), e.to_string().as_bytes());
+            return ExitCode::from(u8::try_from(NOT_FOUND).unwrap_or(1));
+        }
+    };
+    let pid = i32::try_from(running.id()).ok().and_then(Pid::from_raw);
+    let watch = move || {
+        let _end = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        if let Some(pid) = pid {
+            let _gone = kill_process(pid, Signal::KILL);
+        }
+        std::process::exit(1);
+    };
+    if std::thread::Builder::new().name("parent".to_owned()).spawn(watch).is_err() {
+        let _gone = running.kill();
+        return ExitCode::FAILURE;
+    }
+    match running.wait().ok().and_then(|status| status.code()) {
+        Some(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
+        None => ExitCode::FAILURE,
+    }
+}

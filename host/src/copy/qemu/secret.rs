@@ -1,0 +1,70 @@
+//! Files with a password in them, for as long as a program may read it.
+//!
+//! They lie in a folder that only this user can enter, under the number of the process that made them: what a killed process
+//! left behind is removed at the next start.
+
+use std::{
+    fs::{self, Permissions},
+    io::{self, Write},
+    os::unix::fs::PermissionsExt,
+    path::Path,
+};
+
+use tempfile::NamedTempFile;
+
+use super::super::CopyError;
+
+/// A file with a secret; gone when it is dropped.
+pub struct SecretFile(NamedTempFile);
+
+impl SecretFile {
+    /// # Errors
+    /// [`CopyError::Prepare`].
+    pub fn new(folder: &Path, secret: &str) -> Result<Self, CopyError> {
+        let written = || -> io::Result<Self> {
+            fs::create_dir_all(folder)?;
+            fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+            let mut file = tempfile::Builder::new()
+                .prefix(&format!("{}-", std::process::id()))
+                .permissions(Permissions::from_mode(0o600))
+                .tempfile_in(folder)?;
+            file.write_all(secret.as_bytes())?;
+            file.flush()?;
+            Ok(Self(file))
+        };
+        written().map_err(|source| CopyError::Prepare { path: folder.to_owned(), source })
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+/// Removes what processes that are no more left in `folder`.
+pub fn forget_left_over(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let maker = name.to_str().and_then(|n| n.split_once('-')).and_then(|(pid, _)| pid.parse::<u32>().ok());
+        let alive = maker.is_some_and(|pid| pid != std::process::id() && Path::new(&format!("/proc/{pid}")).exists());
+        if maker.is_some() && !alive {
+            let _gone = fs::remove_file(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_dead_process_left_goes_and_what_a_living_one_needs_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (dead, alive, other) = (folder.path().join("4194305-x"), folder.path().join("1-x"), folder.path().join("notes"));
+        for path in [&dead, &alive, &other] {
+            fs::write(path, "").unwrap();
+        }
+        forget_left_over(folder.path());
+        assert!(!dead.exists() && alive.exists() && other.exists());
+    }
+}
