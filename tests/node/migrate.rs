@@ -254,15 +254,15 @@ async fn a_kill_of_the_service_at_any_moment_of_a_move_ends_in_one_whole_volume(
     let seed = std::env::var("STOWAGE_TEST_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or_else(rand::random::<u64>);
     println!("STOWAGE_TEST_SEED={seed}");
     let mut rng = StdRng::seed_from_u64(seed);
-    let mut pair = Pair::start(|c| c.copy.bandwidth_mib = 64).await;
+    let mut pair = Pair::start(|c| c.copy.bandwidth_mib = 256).await;
     let id = pair.volume().await;
     pair.fill(&id).await;
     let mut object = id.clone();
-    for round in 0..8 {
+    for round in 0..6 {
         let to = if round % 2 == 0 { "two" } else { "one" };
         pair.retype(&id, to).await;
         // a random moment of the whole: making, connecting, copying, comparing, disconnecting, the swap, the clean-up
-        tokio::time::sleep(Duration::from_millis(rng.random_range(0..2500))).await;
+        tokio::time::sleep(Duration::from_millis(rng.random_range(0..4000))).await;
         pair.service.kill();
         // another one, in the middle of what takes over
         if round % 3 == 2 {
