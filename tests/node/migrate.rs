@@ -161,7 +161,8 @@ impl Pair {
         for (node, wanted) in [(&self.one, one), (&self.two, two)] {
             let mut found: Vec<String> = node.all("volumes").await.iter().map(|v| v["id"].as_str().unwrap().to_owned()).collect();
             let mut wanted: Vec<String> = wanted.iter().map(|id| (*id).to_owned()).collect();
-            (found.sort(), wanted.sort());
+            found.sort();
+            wanted.sort();
             assert_eq!(found, wanted);
             node.agrees().await;
             assert!(node.targets().values().all(|t| t.luns.is_empty()), "{:?}", node.targets());

@@ -67,13 +67,10 @@ impl Child {
     /// [`Ended`].
     pub async fn finish(mut self, patience: Duration, progress: impl Fn(u8)) -> Result<(), Ended> {
         let (out, err) = (self.process.stdout.take(), self.process.stderr.take());
-        let watched = async {
-            // both to their ends: a full pipe would stop the program
-            let (told, said) = tokio::join!(follow(out, patience, &progress), tail(err));
-            told.map(|()| said)
-        };
+        // both to their ends: a full pipe would stop the program. One that stands still ends the wait for its last words, too
+        let watched = async { tokio::try_join!(follow(out, patience, &progress), async { Ok(tail(err).await) }) };
         let said = match watched.await {
-            Ok(said) => said,
+            Ok(((), said)) => said,
             Err(Silent) => return Err(Ended { status: None, error: CopyError::Stalled(patience) }),
         };
         let status = match timeout(patience, self.process.wait()).await {
