@@ -33,6 +33,8 @@ pub enum Fault {
     Late(ErrorKind),
     /// The work goes on; this many polls say so.
     Pending(u32),
+    /// The work goes on, and is to be asked for in this long.
+    Takes(Duration),
 }
 
 #[derive(Default)]
@@ -222,6 +224,10 @@ impl Volumes for Face {
             if let Some(Fault::Pending(polls)) = fault {
                 self.0.state().pending.insert(volume.id.clone(), (polls, volume.clone()));
                 return Ok(Answer::Pending(Pending { token: volume.id.clone(), retry_after: Duration::from_millis(20), percent: Some(1) }));
+            }
+            if let Some(Fault::Takes(retry_after)) = fault {
+                self.0.state().pending.insert(volume.id.clone(), (0, volume.clone()));
+                return Ok(Answer::Pending(Pending { token: volume.id.clone(), retry_after, percent: None }));
             }
             self.0.state().volumes.insert(volume.id.clone(), volume.pool.clone());
             Array::end(fault, "create", Answer::Done(made(volume)))

@@ -177,4 +177,14 @@ impl Tx {
         }
         Ok(id)
     }
+
+    /// Lets a job that waits for its time run as soon as this transaction is committed: what it waits for does not matter any more.
+    pub async fn hurry(&mut self, jobs: &Jobs, id: &str) -> StoreResult<()> {
+        if self.job_is_due(id).await? {
+            self.notify(CHANNEL, "").await?;
+            let jobs = jobs.clone();
+            self.after_commit(move || jobs.wake());
+        }
+        Ok(())
+    }
 }

@@ -59,6 +59,7 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateAttachment)
             row.status
         )));
     }
+    volume::migrate::ended(app, &mut tx, &row).await?;
     let readonly = row.readonly == Some(true);
     let mode = if readonly { AttachMode::ReadOnly } else { mode };
     let stored_mode = if ask.connector.is_none() && ask.mode.is_none() && !readonly { AttachMode::Unset } else { mode };

@@ -12,7 +12,7 @@ use crate::{
     context::RequestContext,
     domain::{
         snapshot::SnapshotStatus,
-        volume::{IDLE_MIGRATIONS, SNAPSHOT_FROM, SNAPSHOT_IN_USE_FROM, VolumeStatus, either},
+        volume::{SNAPSHOT_FROM, SNAPSHOT_IN_USE_FROM, VolumeStatus, either},
     },
     error::{Error, Result},
     notify::message::{Action, Detail, NewMessage, Resource},
@@ -116,7 +116,7 @@ fn decide(volume: &VolumeRow, in_use: bool) -> Result<String> {
             volume.status
         )));
     }
-    if volume.migration_status.as_deref().is_some_and(|m| !IDLE_MIGRATIONS.contains(&m)) {
+    if volume.is_moving() {
         return Err(refusal::invalid_volume(format!("Snapshot cannot be created while volume {} is migrating.", volume.id)));
     }
     if volume.being_changed() {

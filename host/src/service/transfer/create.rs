@@ -9,7 +9,7 @@ use crate::{
     context::RequestContext,
     domain::{
         snapshot::SnapshotStatus,
-        volume::{IDLE_MIGRATIONS, TRANSFER_FROM, VolumeStatus},
+        volume::{TRANSFER_FROM, VolumeStatus},
     },
     error::{Error, Result},
     service::{
@@ -67,7 +67,7 @@ async fn decide(tx: &mut Tx, volume: &VolumeRow, no_snapshots: bool) -> Result<(
     if VolumeStatus::parse(&volume.status).is_none_or(|s| !TRANSFER_FROM.contains(&s)) {
         return Err(not_available(volume));
     }
-    if volume.being_changed() || volume.migration_status.as_deref().is_some_and(|m| !IDLE_MIGRATIONS.contains(&m)) {
+    if volume.being_changed() || volume.is_moving() {
         return Err(refusal::invalid_volume(format!("volume {} is being changed or migrated", volume.id)));
     }
     if !tx.attachments_of(&volume.id).await?.is_empty() {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::hold::hold_found;
 use crate::{
     app::App,
     clock,
@@ -26,10 +27,9 @@ use crate::{
 /// # Errors
 /// 400 when state, snapshots or destination do not allow it, 403, 404.
 pub async fn migrate(app: &Arc<App>, ctx: &RequestContext, id: &str, host: &str, lock: bool) -> Result<()> {
-    super::load_row_for(app, ctx, id, "volume_extension:volume_admin_actions:migrate_volume").await?;
+    let found = super::load_row_for(app, ctx, id, "volume_extension:volume_admin_actions:migrate_volume").await?;
     check_destination(app, host).await?;
-    let mut tx = app.store.begin().await?;
-    let Some(volume) = tx.volume_locked(id).await? else { return Err(refusal::volume_not_found(id)) };
+    let (mut tx, volume) = hold_found(app, &found).await?;
     if volume.host.as_deref() == Some(host) {
         return Err(wrong_state(&volume));
     }
@@ -75,6 +75,15 @@ pub(super) async fn movable(tx: &mut Tx, volume: &VolumeRow) -> Result<()> {
     }
     if let Some(copy) = tx.being_copied(CopySource::Volume, id).await? {
         return Err(refusal::invalid_volume(format!("Volume {id} is being copied to volume {copy}; move it when that has ended.")));
+    }
+    Ok(())
+}
+
+/// The volume's move has just been ended in this transaction: its job learns of it at once, whatever it waits for. What else is
+/// asked of the volume comes after that job.
+pub(in crate::service) async fn ended(app: &App, tx: &mut Tx, volume: &VolumeRow) -> Result<()> {
+    if let Some(job) = &volume.migration_job {
+        tx.hurry(&app.jobs, job).await?;
     }
     Ok(())
 }

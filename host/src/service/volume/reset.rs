@@ -1,12 +1,12 @@
 //! `os-reset_status` of a volume: an operator says what it is. What belongs to a job that would not be there is refused, and
 //! so is any status while a job makes, deletes or reverts the volume: that job knows what is true, and it ends by itself.
 
-use super::hold::hold_found;
+use super::{hold::hold_found, migrate::ended};
 use crate::{
     app::App,
     clock,
     context::RequestContext,
-    domain::volume::{AttachStatus, NEVER_TOLD, VolumeStatus},
+    domain::volume::{AttachStatus, MIGRATION_ACTIVE, NEVER_TOLD, VolumeStatus},
     error::{Error, Result},
     service::{attachment::delete::remove, refusal, transfer},
 };
@@ -25,7 +25,8 @@ pub struct ResetVolume {
 const DECIDE_IT: &[&str] = &["volume.create", "volume.delete", "volume.revert"];
 
 /// # Errors
-/// 400 for a status of [`NEVER_TOLD`], for `in-use` without attachments, and while a job of [`DECIDE_IT`] is under way, 403, 404.
+/// 400 for a status of [`NEVER_TOLD`], for `in-use` without attachments, while a job of [`DECIDE_IT`] is under way, and for a move
+/// that was ended and shall go on, 403, 404.
 pub async fn reset(app: &App, ctx: &RequestContext, id: &str, ask: ResetVolume) -> Result<()> {
     let found = super::load_row_for(app, ctx, id, "volume_extension:volume_admin_actions:reset_status").await?;
     if let Some(status) = ask.status.filter(|s| NEVER_TOLD.contains(s)) {
@@ -36,6 +37,14 @@ pub async fn reset(app: &App, ctx: &RequestContext, id: &str, ask: ResetVolume) 
         if let Some(job) = tx.running_job(id, kind).await? {
             return Err(refusal::invalid_volume(format!("Volume {id} is {}: job {job} says what comes of it.", row.status)));
         }
+    }
+    let active = |word: Option<&str>| word.is_some_and(|w| MIGRATION_ACTIVE.contains(&w));
+    if let (Some(job), Some(told)) = (&row.migration_job, &ask.migration_status)
+        && active(told.as_deref())
+        && !active(row.migration_status.as_deref())
+    {
+        // who ended it may have changed the volume since
+        return Err(refusal::invalid_volume(format!("Volume {id} does not move any more: job {job} says what comes of it.")));
     }
     let attachments = tx.attachments_of(id).await?;
     if ask.status == Some(VolumeStatus::InUse) && attachments.is_empty() {
@@ -60,6 +69,9 @@ pub async fn reset(app: &App, ctx: &RequestContext, id: &str, ask: ResetVolume) 
     super::destroy::event(&mut tx, "volumes.reset_status.start", &found, &ctx.request_id).await?;
     let migration = ask.migration_status.as_ref().map(Option::as_deref);
     tx.volume_tell(id, ask.status, ask.attach_status, migration, clock::now()).await?;
+    if migration.is_some() {
+        ended(app, &mut tx, &row).await?;
+    }
     if let Some(now) = tx.volume(id).await? {
         super::destroy::event(&mut tx, "volumes.reset_status.end", &now, &ctx.request_id).await?;
     }

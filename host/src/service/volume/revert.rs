@@ -39,8 +39,8 @@ pub async fn revert(app: &Arc<App>, ctx: &RequestContext, id: &str, snapshot_id:
 }
 
 fn decide(volume: &VolumeRow, latest: Option<&SnapshotRow>, asked: &str) -> Result<()> {
-    if volume.being_changed() {
-        return Err(Error::conflict(format!("Can't revert volume {}: it is being extended or retyped.", volume.id)));
+    if volume.being_changed() || volume.is_moving() {
+        return Err(Error::conflict(format!("Can't revert volume {}: it is being extended, retyped or migrated.", volume.id)));
     }
     let Some(latest) = latest else { return Err(Error::invalid(format!("Volume {} doesn't have any snapshots.", volume.id))) };
     if latest.id != asked {

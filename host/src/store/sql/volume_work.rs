@@ -38,7 +38,8 @@ impl Tx {
 
     async fn begin_work(&mut self, mut sql: Sql, id: &str, from: &[VolumeStatus], now: Micros) -> StoreResult<bool> {
         sql.push(", updated_at = ").bind(now).push(" WHERE id = ").bind(id).push(" AND extend_to IS NULL AND retype_to IS NULL");
-        sql.push(" AND (migration_status IS NULL OR migration_status IN ").bind_list(IDLE_MIGRATIONS.iter().copied());
+        sql.push(" AND migration_job IS NULL AND (migration_status IS NULL OR migration_status IN ")
+            .bind_list(IDLE_MIGRATIONS.iter().copied());
         sql.push(") AND status IN ").bind_list(from.iter().map(|s| s.as_str()));
         self.volume_execute(sql).await
     }

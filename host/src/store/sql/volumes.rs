@@ -66,9 +66,9 @@ impl VolumeRow {
         self.name_id.as_deref().unwrap_or(&self.id)
     }
 
-    /// It is on its way to another pool.
+    /// It is on its way to another pool, or was a moment ago and the job that moved it has not ended yet.
     pub fn is_moving(&self) -> bool {
-        self.migration_status.as_deref().is_some_and(|m| !IDLE_MIGRATIONS.contains(&m))
+        self.migration_job.is_some() || self.migration_status.as_deref().is_some_and(|m| !IDLE_MIGRATIONS.contains(&m))
     }
 
     /// An extend or a retype is under way, whatever status somebody gave the volume meanwhile.
@@ -213,7 +213,7 @@ impl Tx {
         if !force {
             sql.push(" AND status IN ").bind_list(words(DELETE_FROM));
         }
-        sql.push(" AND attach_status <> 'attached' AND (migration_status IS NULL OR migration_status IN ")
+        sql.push(" AND attach_status <> 'attached' AND migration_job IS NULL AND (migration_status IS NULL OR migration_status IN ")
             .bind_list(IDLE_MIGRATIONS.iter().copied());
         sql.push(") AND NOT EXISTS (SELECT 1 FROM attachments a WHERE a.volume_id = volumes.id)");
         self.volume_execute(sql).await

@@ -27,7 +27,10 @@ use crate::{
         volume::{MULTIATTACH_FROM, OLDER_ATTACH_FROM, VolumeStatus, either},
     },
     error::{Error, Result},
-    service::{refusal, volume::hold::hold},
+    service::{
+        refusal,
+        volume::{hold::hold, migrate::ended},
+    },
     store::{
         Tx,
         sql::{
@@ -71,6 +74,7 @@ async fn begin(
         )));
     }
     suits(app, ctx, volume, &tx.attachments_of(&volume.id).await?)?;
+    ended(app, tx, volume).await?;
     let new = NewAttachment {
         id: Uuid::new_v4().to_string(),
         volume_id: volume.id.clone(),

@@ -164,6 +164,12 @@ impl Tx {
         Ok(done == 1)
     }
 
+    /// A job that waits for its time is due now. False: it does not wait.
+    pub async fn job_is_due(&mut self, id: &str) -> StoreResult<bool> {
+        let sql = self.dialect().sql("UPDATE jobs SET run_at = {now} WHERE id = $1 AND state = 'ready' AND run_at > {now}");
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected()) == 1)
+    }
+
     /// Another process wants to be woken at the job's end. False when it has ended already (or is gone).
     pub async fn await_job(&mut self, id: &str) -> StoreResult<bool> {
         let sql = "UPDATE jobs SET awaited = TRUE WHERE id = $1 AND state <> 'done'";
