@@ -20,6 +20,15 @@ fn initiator(run: &str) -> String {
     format!("iqn.2026-11.io.stowage:copy.{run}")
 }
 
+/// The connection, with another of its portals in front each time: what could not be reached by one may be by the next.
+pub fn by_portal(mut connection: Connection, nth: u32) -> Connection {
+    if let ConnectionTarget::Iscsi(iscsi) = &mut connection.target {
+        let most = iscsi.targets.len().max(1);
+        iscsi.targets.rotate_left(usize::try_from(nth).unwrap_or(0) % most);
+    }
+    connection
+}
+
 /// The connection, if this service can reach it.
 ///
 /// # Errors
@@ -44,12 +53,25 @@ pub fn iscsi(connection: &Connection) -> Result<&IscsiConnection, CopyError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::types::IscsiTarget;
 
     #[test]
     fn every_run_is_another_host() {
         let (a, b) = (connector("j.1"), connector("j.2"));
         assert!(a.host != b.host && a.initiator != b.initiator);
         assert!(a.initiator.unwrap().len() <= 223);
+    }
+
+    #[test]
+    fn the_portals_of_a_back_end_take_turns() {
+        let target = |n: u32| IscsiTarget { portal: format!("192.0.2.{n}:3260"), iqn: "iqn.a".to_owned(), lun: 1 };
+        let with = |targets| {
+            let iscsi = IscsiConnection { targets, auth: None, discovery_auth: None, discard: false };
+            Connection { target: ConnectionTarget::Iscsi(iscsi), extra: Default::default() }
+        };
+        let first = |nth| iscsi(&by_portal(with(vec![target(1), target(2)]), nth)).unwrap().targets[0].portal.clone();
+        assert_eq!([first(0), first(1), first(2)], ["192.0.2.1:3260", "192.0.2.2:3260", "192.0.2.1:3260"]);
+        assert!(iscsi(&by_portal(with(vec![]), 1)).is_err());
     }
 
     #[test]

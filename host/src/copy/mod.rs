@@ -21,7 +21,7 @@ use futures::future::BoxFuture;
 
 use crate::{config::CopyConfig, driver::types::Connection};
 
-pub use connection::{connector, iscsi};
+pub use connection::{by_portal, connector, iscsi};
 pub use error::CopyError;
 pub use qemu::Qemu;
 

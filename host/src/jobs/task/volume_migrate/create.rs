@@ -86,7 +86,7 @@ async fn move_on(cx: &JobContext, plan: &mut Plan, e: &DriverError) -> Stage {
     let Some(target) = plan.target.take() else { return Ok(ControlFlow::Continue(())) };
     let mut tx = cx.app.store.begin().await?;
     let object = &target.object;
-    cleanup::leave(&mut tx, cx, &object.backend, &object.leftover(cx, &[], false)).await?;
+    cleanup::leave(&mut tx, cx, &object.backend, &object.leftover(cx, false)).await?;
     tx.forget_claim(&object.volume.id).await?;
     plan.given_up.push(target.host.clone());
     plan.failures = 0;

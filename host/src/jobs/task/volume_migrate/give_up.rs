@@ -40,12 +40,12 @@ pub async fn give_up_in(cx: &JobContext, mut tx: Tx, plan: &Plan, why: Option<Wh
 
 /// Clean-up jobs for everything that a run may have made.
 async fn leave(tx: &mut Tx, cx: &JobContext, plan: &Plan) -> Result<(), TaskError> {
-    if let Some(source) = plan.source.as_ref().filter(|_| !plan.runs.is_empty()) {
-        cleanup::leave(tx, cx, &source.backend, &source.leftover(cx, &plan.runs, true)).await?;
+    if let Some(source) = plan.source.as_ref().filter(|source| !source.runs.is_empty()) {
+        cleanup::leave(tx, cx, &source.backend, &source.leftover(cx, true)).await?;
     }
     if let Some(target) = &plan.target {
         let object = &target.object;
-        cleanup::leave(tx, cx, &object.backend, &object.leftover(cx, &plan.runs, false)).await?;
+        cleanup::leave(tx, cx, &object.backend, &object.leftover(cx, false)).await?;
         tx.forget_claim(&object.volume.id).await?;
     }
     Ok(())

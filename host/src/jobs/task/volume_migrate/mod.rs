@@ -49,8 +49,6 @@ pub struct Plan {
     /// The volume as it is told of while it is still what it was.
     source: Option<Object>,
     target: Option<Target>,
-    /// Runs that may have connected the two.
-    runs: Vec<String>,
     /// The target holds the volume's bytes.
     copied: bool,
     /// The target is connected to none of them any more.
@@ -60,6 +58,8 @@ pub struct Plan {
     failures: u32,
     /// Copies that failed.
     failed_copies: u32,
+    /// How often there was no room for one more copy.
+    waits: u32,
 }
 
 /// An object on a back end.
@@ -68,6 +68,8 @@ pub struct Plan {
 struct Object {
     backend: String,
     volume: types::Volume,
+    /// Runs that may have connected it to this service.
+    runs: Vec<String>,
 }
 
 /// The object that the volume shall be.
@@ -85,8 +87,8 @@ struct Target {
 
 impl Object {
     /// What of it a clean-up has to take away.
-    fn leftover(&self, cx: &JobContext, runs: &[String], connections_only: bool) -> Leftover {
-        Leftover { of: cx.job.resource_id.clone(), object: self.volume.clone(), runs: runs.to_vec(), connections_only }
+    fn leftover(&self, cx: &JobContext, connections_only: bool) -> Leftover {
+        Leftover { of: cx.job.resource_id.clone(), object: self.volume.clone(), runs: self.runs.clone(), connections_only }
     }
 }
 
@@ -106,8 +108,8 @@ impl Plan {
         Self { to_host: Some(host.to_owned()), ..Self::default() }
     }
 
-    fn of(cx: &JobContext) -> Self {
-        serde_json::from_value(cx.job.payload.clone()).unwrap_or_default()
+    fn of(cx: &JobContext) -> Result<Self, TaskError> {
+        serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))
     }
     /// What the user asked for.
     fn action(&self) -> Action {
@@ -129,7 +131,7 @@ impl Task for VolumeMigrate {
 
     fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            let mut plan = Plan::of(cx);
+            let mut plan = Plan::of(cx)?;
             let Some(volume) = mine(cx).await? else { return give_up::abandon(cx, &plan).await };
             if let ControlFlow::Break(end) = place::place(cx, &volume, &mut plan).await? {
                 return Ok(end);
@@ -140,14 +142,14 @@ impl Task for VolumeMigrate {
             if let ControlFlow::Break(end) = transfer::transfer(cx, &mut plan).await? {
                 return Ok(end);
             }
-            swap::swap(cx, &volume, &plan).await
+            swap::swap(cx, &plan).await
         })
     }
 
     fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
             let why = Why(Detail::TookTooLong, "The volume is where it was.".to_owned());
-            give_up::give_up(cx, &Plan::of(cx), why).await
+            give_up::give_up(cx, &Plan::of(cx)?, why).await
         })
     }
 }

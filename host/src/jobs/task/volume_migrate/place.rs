@@ -60,9 +60,9 @@ pub async fn place(cx: &JobContext, volume: &VolumeRow, plan: &mut Plan) -> Stag
                 provider_data: None,
                 ..source.clone()
             };
-            plan.source = Some(Object { backend: volume.backend().unwrap_or_default().to_owned(), volume: source });
-            plan.target =
-                Some(Target { host: placed.host, object: Object { backend: placed.backend, volume: object }, ..Target::default() });
+            plan.source = Some(Object { backend: volume.backend().unwrap_or_default().to_owned(), volume: source, ..Object::default() });
+            let object = Object { backend: placed.backend, volume: object, ..Object::default() };
+            plan.target = Some(Target { host: placed.host, object, ..Target::default() });
             plan.failures = 0;
             cx.commit_noted(tx, &json!(plan), "making the new object").await?;
             Ok(ControlFlow::Continue(()))

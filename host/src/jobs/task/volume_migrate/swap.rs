@@ -8,22 +8,22 @@ use crate::{
     clock,
     jobs::{JobContext, Outcome, TaskError},
     service::volume::{destroy::event_now, follow},
-    store::sql::{volume_migrations::Moved, volumes::VolumeRow},
+    store::sql::volume_migrations::Moved,
 };
 
-pub async fn swap(cx: &JobContext, volume: &VolumeRow, plan: &Plan) -> Result<Outcome, TaskError> {
+pub async fn swap(cx: &JobContext, plan: &Plan) -> Result<Outcome, TaskError> {
     let (Some(source), Some(target)) = (&plan.source, &plan.target) else {
         return Err(TaskError::Other("the plan names no source and no target".to_owned()));
     };
     let new = &target.object;
     let mut tx = cx.app.store.begin().await?;
-    if tx.volume_locked(&volume.id).await?.is_none() {
+    let Some(volume) = tx.volume_locked(&cx.job.resource_id).await? else {
         tx.rollback().await?;
         return give_up::abandon(cx, plan).await;
-    }
+    };
     if plan.to_type.is_some() {
         // the old type's figures; the new type's count since the retype was accepted
-        give_back(&mut tx, volume, &volume.volume_type_id).await?;
+        give_back(&mut tx, &volume, &volume.volume_type_id).await?;
     }
     // as it is when the volume gets it: a newer one finds the volume on this back end
     let Some(row) = tx.backend_kept(&new.backend).await? else { return Err(TaskError::Other(format!("{} has no row", new.backend))) };
@@ -41,9 +41,9 @@ pub async fn swap(cx: &JobContext, volume: &VolumeRow, plan: &Plan) -> Result<Ou
     }
     tx.claim_of_stand_in(&volume.id, &new.volume.id).await?;
     if !plan.let_go {
-        cleanup::leave(&mut tx, cx, &new.backend, &new.leftover(cx, &plan.runs, true)).await?;
+        cleanup::leave(&mut tx, cx, &new.backend, &new.leftover(cx, true)).await?;
     }
-    cleanup::leave(&mut tx, cx, &source.backend, &source.leftover(cx, &plan.runs, false)).await?;
+    cleanup::leave(&mut tx, cx, &source.backend, &source.leftover(cx, false)).await?;
     for event in plan.ends().0 {
         event_now(&mut tx, event, &volume.id, &cx.job.request_id).await?;
     }

@@ -19,7 +19,7 @@ use crate::{
         DriverError, DriverResult, ErrorKind,
         types::{AccessMode, Connection},
     },
-    jobs::{JobContext, Outcome, TaskError},
+    jobs::{JobContext, Outcome, TaskError, backoff},
     notify::message::Detail,
 };
 
@@ -27,35 +27,46 @@ use crate::{
 const LOOK: Duration = Duration::from_millis(500);
 /// Between two notes of how far it is.
 const NOTE: Duration = Duration::from_secs(2);
-/// The wait for room for one more copy.
-const ROOM: Duration = Duration::from_secs(2);
+/// The least wait for room for one more copy. It grows: a machine that is emptied has hundreds that wait.
+const ROOM: Duration = Duration::from_secs(1);
 /// How often a copy is begun.
 const MOST_COPIES: u32 = 3;
 
+/// One of the two.
+#[derive(Clone, Copy)]
+enum Side {
+    Source,
+    Target,
+}
+
+impl Plan {
+    fn object(&mut self, side: Side) -> Result<&mut Object, TaskError> {
+        let object = match side {
+            Side::Source => self.source.as_mut(),
+            Side::Target => self.target.as_mut().map(|t| &mut t.object),
+        };
+        object.ok_or_else(|| TaskError::Other("the plan names no source and no target".to_owned()))
+    }
+}
+
 pub async fn transfer(cx: &JobContext, plan: &mut Plan) -> Stage {
-    let (Some(source), Some(target)) = (plan.source.clone(), plan.target.as_ref().map(|t| t.object.clone())) else {
-        return Err(TaskError::Other("the plan names no source and no target".to_owned()));
-    };
     if !plan.copied {
         let config = cx.app.config.get();
         let Some(_place) = cx.app.copies.enter(config.copy.concurrency) else {
             cx.leave_lane();
-            return Ok(again(plan, ROOM, "as many copies run as may"));
+            plan.waits += 1;
+            return Ok(again(plan, backoff(plan.waits.into()).max(ROOM), "as many copies run as may"));
         };
+        plan.waits = 0;
         let run = format!("{}.{}", cx.job.id, cx.job.generation);
-        let before = plan.runs.clone();
-        plan.runs.push(run.clone());
-        // known before the first connect, so that it is taken back whatever becomes of this run
-        cx.commit_noted(cx.app.store.begin().await?, &json!(plan), "connecting").await?;
-        let from = match connect(cx, plan, &source, &before, &run, AccessMode::ReadOnly).await? {
+        let from = match connect(cx, plan, Side::Source, &run).await? {
             ControlFlow::Continue(connection) => connection,
             ControlFlow::Break(end) => return Ok(ControlFlow::Break(end)),
         };
-        let to = match connect(cx, plan, &target, &before, &run, AccessMode::ReadWrite).await? {
+        let to = match connect(cx, plan, Side::Target, &run).await? {
             ControlFlow::Continue(connection) => connection,
             ControlFlow::Break(end) => return Ok(ControlFlow::Break(end)),
         };
-        plan.runs = vec![run.clone()];
         plan.failures = 0;
         // a copy takes long, and neither back end's drivers
         if let Some(later) = cx.change_lane("", &json!(plan)).await {
@@ -63,40 +74,35 @@ pub async fn transfer(cx: &JobContext, plan: &mut Plan) -> Stage {
         }
         cx.commit_noted(cx.app.store.begin().await?, &json!(plan), "copying").await?;
         let initiator = copy::connector(&run).initiator.unwrap_or_default();
-        let order = Order {
-            from: End { connection: from, initiator: initiator.clone() },
-            to: End { connection: to, initiator },
-            size_gib: target.volume.size_gib,
-            folder: config.copy_folder(),
-        };
+        let end = |connection| End { connection: copy::by_portal(connection, plan.failed_copies), initiator: initiator.clone() };
+        let order =
+            Order { from: end(from), to: end(to), size_gib: plan.object(Side::Target)?.volume.size_gib, folder: config.copy_folder() };
         if let ControlFlow::Break(end) = copy(cx, plan, &order).await? {
             return Ok(ControlFlow::Break(end));
         }
     }
     // the old object's connections end with the old object; the new one stays, so its own end first
-    disconnect(cx, plan, &target).await
+    disconnect(cx, plan).await
 }
 
 /// Ends what earlier runs have, and connects this one.
-async fn connect(
-    cx: &JobContext,
-    plan: &mut Plan,
-    object: &Object,
-    before: &[String],
-    run: &str,
-    mode: AccessMode,
-) -> Result<ControlFlow<Outcome, Connection>, TaskError> {
+async fn connect(cx: &JobContext, plan: &mut Plan, side: Side, run: &str) -> Result<ControlFlow<Outcome, Connection>, TaskError> {
+    let object = plan.object(side)?.clone();
     if let Some(later) = cx.change_lane(&object.backend, &json!(plan)).await {
         return Ok(ControlFlow::Break(later));
     }
     let connector = copy::connector(run);
-    let hosts: Vec<String> = before.iter().map(|r| copy::connector(r).host).chain([connector.host.clone()]).collect();
+    let hosts: Vec<String> = object.runs.iter().map(|r| copy::connector(r).host).chain([connector.host.clone()]).collect();
     let Some(_turn) = connect_turn::take_on(cx, &object.backend, hosts.iter().map(String::as_str)).await? else {
         return Ok(ControlFlow::Break(connect_turn::later(json!(plan))));
     };
+    // known before it is connected, so that it is taken back whatever becomes of this run
+    plan.object(side)?.runs.push(run.to_owned());
+    cx.commit_noted(cx.app.store.begin().await?, &json!(plan), "connecting").await?;
+    let mode = if matches!(side, Side::Source) { AccessMode::ReadOnly } else { AccessMode::ReadWrite };
     let connected: DriverResult<Connection> = async {
         let backend = cx.app.drivers.backend(&object.backend)?;
-        for earlier in before {
+        for earlier in &object.runs {
             attachment_connect::end(cx, &backend, &object.volume, copy::connector(earlier)).await?;
         }
         let driver = backend.need_connection_info()?;
@@ -106,8 +112,11 @@ async fn connect(
     }
     .await;
     match connected {
-        Ok(connection) => Ok(ControlFlow::Continue(connection)),
-        Err(e) => failed(cx, plan, object, &e).await,
+        Ok(connection) => {
+            plan.object(side)?.runs = vec![run.to_owned()];
+            Ok(ControlFlow::Continue(connection))
+        }
+        Err(e) => failed(cx, plan, &object, &e).await,
     }
 }
 
@@ -145,17 +154,29 @@ async fn copy(cx: &JobContext, plan: &mut Plan, order: &Order) -> Stage {
     metrics::counter!("stowage_volume_copies_total", "outcome" => outcome).increment(1);
     metrics::histogram!("stowage_volume_copy_seconds").record(begun.elapsed().as_secs_f64());
     match ended {
-        Ok(()) => {
-            plan.copied = true;
-            let mut tx = cx.app.store.begin().await?;
-            if !tx.volume_migrates(&cx.job.resource_id, &cx.job.id, "completing", clock::now()).await? {
-                tx.rollback().await?;
-                return give_up::abandon(cx, plan).await.map(ControlFlow::Break);
-            }
-            cx.commit_noted(tx, &json!(plan), "disconnecting").await?;
-            Ok(ControlFlow::Continue(()))
-        }
+        Ok(()) => completing(cx, plan).await,
         Err(e) => copy_failed(cx, plan, &e).await,
+    }
+}
+
+/// The bytes are there. That is written down also where the database fails at this very moment: with the end of this run.
+async fn completing(cx: &JobContext, plan: &mut Plan) -> Stage {
+    plan.copied = true;
+    let written = async {
+        let mut tx = cx.app.store.begin().await?;
+        if !tx.volume_migrates(&cx.job.resource_id, &cx.job.id, "completing", clock::now()).await? {
+            tx.rollback().await?;
+            return Ok(false);
+        }
+        cx.commit_noted(tx, &json!(plan), "disconnecting").await?;
+        Ok(true)
+    }
+    .await;
+    match written {
+        Ok(true) => Ok(ControlFlow::Continue(())),
+        Ok(false) => give_up::abandon(cx, plan).await.map(ControlFlow::Break),
+        Err(TaskError::Store(e)) => Ok(again(plan, backoff(1), &format!("store: {e}"))),
+        Err(e) => Err(e),
     }
 }
 
@@ -163,39 +184,58 @@ async fn copy_failed(cx: &JobContext, plan: &mut Plan, e: &CopyError) -> Stage {
     tracing::warn!(volume_id = %cx.job.resource_id, error = %e, remedy = ?e.remedy(), "the volume was not copied");
     plan.failed_copies += 1;
     if e.worth_repeating() && plan.failed_copies < MOST_COPIES {
-        return Ok(again(plan, crate::jobs::backoff(i64::from(plan.failed_copies)), &e.to_string()));
+        return Ok(again(plan, backoff(plan.failed_copies.into()), &e.to_string()));
     }
     give_up::give_up(cx, plan, Why(Detail::CopyFailed, e.user_text().to_owned())).await.map(ControlFlow::Break)
 }
 
-/// Writes down how far it is. Returns when the move is not wanted any more.
+/// Writes down how far it is. Returns when the move is not wanted any more. A database that fails now and then ends no copy:
+/// that is for the lease to say.
 async fn tend(cx: &JobContext, plan: &Plan, told: watch::Receiver<Progress>) -> Result<(), TaskError> {
     let (mut noted, mut next) = (Progress::default(), Instant::now());
     loop {
         tokio::time::sleep(LOOK).await;
-        if mine(cx).await?.is_none() {
-            return Ok(());
-        }
         let now = *told.borrow();
-        if now != noted && Instant::now() >= next {
-            cx.commit_noted(cx.app.store.begin().await?, &json!(plan), &now.to_string()).await?;
+        let note = (now != noted && Instant::now() >= next).then_some(now);
+        match look(cx, plan, note).await {
+            Ok(true) => {}
+            Ok(false) => return Ok(()),
+            Err(TaskError::Store(e)) => {
+                tracing::debug!(volume_id = %cx.job.resource_id, error = %e, "a copy cannot say how far it is");
+                continue;
+            }
+            Err(e) => return Err(e),
+        }
+        if note.is_some() {
             (noted, next) = (now, Instant::now() + NOTE);
         }
     }
 }
 
+/// Whether the move is still wanted.
+async fn look(cx: &JobContext, plan: &Plan, note: Option<Progress>) -> Result<bool, TaskError> {
+    if mine(cx).await?.is_none() {
+        return Ok(false);
+    }
+    if let Some(progress) = note {
+        cx.commit_noted(cx.app.store.begin().await?, &json!(plan), &progress.to_string()).await?;
+    }
+    Ok(true)
+}
+
 /// Ends this service's connections to the target. What cannot be ended now is left to the clean-up that the swap leaves.
-async fn disconnect(cx: &JobContext, plan: &mut Plan, target: &Object) -> Stage {
+async fn disconnect(cx: &JobContext, plan: &mut Plan) -> Stage {
+    let target = plan.object(Side::Target)?.clone();
     if let Some(later) = cx.change_lane(&target.backend, &json!(plan)).await {
         return Ok(ControlFlow::Break(later));
     }
-    let hosts: Vec<String> = plan.runs.iter().map(|r| copy::connector(r).host).collect();
+    let hosts: Vec<String> = target.runs.iter().map(|r| copy::connector(r).host).collect();
     let Some(_turn) = connect_turn::take_on(cx, &target.backend, hosts.iter().map(String::as_str)).await? else {
         return Ok(ControlFlow::Break(connect_turn::later(json!(plan))));
     };
     let ended: DriverResult<()> = async {
         let backend = cx.app.drivers.backend(&target.backend)?;
-        for run in &plan.runs {
+        for run in &target.runs {
             attachment_connect::undo(cx, &backend, &target.volume, copy::connector(run)).await?;
         }
         Ok(())
