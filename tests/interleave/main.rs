@@ -2,7 +2,8 @@
 //!
 //! A seed makes a plan: what each client does, step by step, on a handful of volumes that all of them share, and what goes
 //! wrong on the two arrays meanwhile ([`plan`]). The plan is played against real `stowage serve` processes whose arrays are
-//! processes of their own ([`world`], [`play`]). Every answer is judged as it comes ([`verdict`]): no 5xx but the documented
+//! processes of their own ([`world`], [`play`]). Volumes move from one to the other, too; for want of bytes a script that takes its
+//! time, and sometimes fails, copies them (`copy.sh`). Every answer is judged as it comes ([`verdict`]): no 5xx but the documented
 //! ones, every fault in the API's own shape, what was accepted is seen by the next read. When all is quiet, the database,
 //! the API and the arrays are compared with one another ([`truth`]), and everything can be deleted to the last byte
 //! ([`drain`]).

@@ -198,6 +198,14 @@ pub enum Step {
     Retype {
         slot: usize,
         to: Kind,
+        /// By a copy, if there is no other way.
+        on_demand: bool,
+    },
+    /// An operator sends it to an array.
+    Migrate {
+        slot: usize,
+        to: usize,
+        lock: bool,
     },
     Snapshot {
         slot: usize,
@@ -284,6 +292,7 @@ impl Step {
             | Self::ForceDetach { slot, .. }
             | Self::Extend { slot, .. }
             | Self::Retype { slot, .. }
+            | Self::Migrate { slot, .. }
             | Self::Snapshot { slot, .. }
             | Self::DropSnapshot { slot, .. }
             | Self::Revert { slot }
@@ -339,7 +348,7 @@ fn create(slot: usize, dice: &mut StdRng) -> Step {
 fn step(dice: &mut StdRng) -> Step {
     let (slot, nth, host) = (dice.random_range(0..SLOTS), dice.random_range(0..8), dice.random_range(0..HOSTS));
     let instance = dice.random_ratio(1, 5);
-    match dice.random_range(0..122) {
+    match dice.random_range(0..126) {
         0..=7 => create(slot, dice),
         8..=10 => Step::Copy { slot, of: dice.random_range(0..SLOTS), temper: temper(dice) },
         11..=13 => Step::Restore { slot, of: dice.random_range(0..SLOTS), nth, temper: temper(dice) },
@@ -350,7 +359,7 @@ fn step(dice: &mut StdRng) -> Step {
         47..=60 => Step::Detach { slot, nth, as_service: dice.random_bool(0.6) },
         61..=62 => Step::ForceDetach { slot, nth },
         63..=67 => Step::Extend { slot, by: dice.random_range(1..=2) },
-        68..=71 => Step::Retype { slot, to: kind(dice) },
+        68..=71 => Step::Retype { slot, to: kind(dice), on_demand: dice.random_bool(0.7) },
         72..=76 => Step::Snapshot { slot, temper: temper(dice) },
         77..=78 => Step::DropSnapshot { slot, nth },
         79..=80 => Step::Revert { slot },
@@ -366,7 +375,8 @@ fn step(dice: &mut StdRng) -> Step {
         111..=112 => Step::Take { slot, stranger: dice.random_bool(0.4) },
         113 => Step::Withdraw { slot },
         // as often again: most of them meet a volume that is not at rest
-        114..=117 => Step::Retype { slot, to: kind(dice) },
+        114..=117 => Step::Retype { slot, to: kind(dice), on_demand: dice.random_bool(0.7) },
+        118..=121 => Step::Migrate { slot, to: dice.random_range(0..2), lock: dice.random_bool(0.5) },
         _ => disturb(dice),
     }
 }

@@ -83,6 +83,10 @@ fn configure(c: &mut Config, arrays: &[Array; 2], database: Option<&Given>) {
     c.jobs.lease = LEASE;
     c.jobs.wait = Duration::from_secs(4);
     c.jobs.max_age = MAX_AGE;
+    // the arrays hold no bytes
+    c.copy.program = concat!(env!("CARGO_MANIFEST_DIR"), "/interleave/copy.sh").into();
+    // the least that may be configured; what is tried is tried for less long
+    (c.copy.max_age, c.copy.concurrency) = (Duration::from_secs(60), 4);
 }
 
 impl World {

@@ -22,7 +22,7 @@ use crate::{
     book::Book,
     plan::{Step, Trouble},
     verdict,
-    world::{World, connector},
+    world::{BACKENDS, World, connector},
 };
 
 /// Longer after an accepted delete, the driver's `busy` may have given the resource back.
@@ -139,7 +139,12 @@ impl Player {
                 outcome
             }
             Step::Extend { slot, by } => self.extend(step, slot, by).await,
-            Step::Retype { slot, to } => self.retype(step, slot, to).await,
+            Step::Retype { slot, to, on_demand } => self.retype(step, slot, to, on_demand).await,
+            Step::Migrate { slot, to, lock } => {
+                let slot = self.at_rest(slot).await;
+                let members = json!({ "host": BACKENDS[to], "force_host_copy": false, "lock_volume": lock });
+                self.act(step, slot, Who::Admin, "os-migrate_volume", members).await.0
+            }
             Step::Snapshot { slot, temper } => self.take_snapshot(step, slot, temper).await,
             Step::DropSnapshot { slot, nth } => self.drop_snapshot(step, slot, nth).await,
             Step::Revert { slot } => {

@@ -9,7 +9,7 @@ use support::Answer;
 use super::{FRESH, Player, Who, brief, text};
 use crate::{
     book::Slot,
-    plan::{Kind, Step},
+    plan::{Kind, SLOTS, Step},
     verdict,
 };
 
@@ -51,9 +51,22 @@ impl Player {
         self.act(step, slot, Who::Member, "os-extend", json!({ "new_size": size + by })).await.0
     }
 
-    pub(super) async fn retype(&mut self, step: &Step, slot: usize, to: Kind) -> String {
-        let members = json!({ "new_type": to.type_name(), "migration_policy": "never" });
+    pub(super) async fn retype(&mut self, step: &Step, slot: usize, to: Kind, on_demand: bool) -> String {
+        let policy = if on_demand { "on-demand" } else { "never" };
+        let members = json!({ "new_type": to.type_name(), "migration_policy": policy });
         self.act(step, slot, Who::Member, "os-retype", members).await.0
+    }
+
+    /// The slot, or the next one whose volume can move: most are attached or have snapshots.
+    pub(super) async fn at_rest(&mut self, slot: usize) -> usize {
+        for slot in (0..SLOTS).map(|n| (slot + n) % SLOTS) {
+            let Some(id) = self.volume(slot) else { continue };
+            let available = self.shown(&id).await.is_some_and(|a| a.body()["volume"]["status"] == "available");
+            if available && self.book.slot(slot).snapshots.is_empty() {
+                return slot;
+            }
+        }
+        slot
     }
 
     pub(super) async fn delete(

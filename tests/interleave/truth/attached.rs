@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Attachment, Scene, id, pairs, place, status};
+use super::{Attachment, Scene, id, object_id, pairs, place, status};
 use crate::{
     book::Book,
     world::{BACKENDS, World},
@@ -16,9 +16,10 @@ impl Scene {
         for (array, backend) in BACKENDS.iter().enumerate() {
             for key in self.held(array, "connections").into_keys() {
                 let Some((volume, host)) = key.split_once('.') else { continue };
-                let known =
-                    self.attachments_of(volume).any(|a| (a.connected && a.host == host) || a.leftovers.iter().any(|left| left == host));
-                if !known || self.volume(volume).and_then(place) != Some(array) {
+                let row = self.of_object(volume);
+                let theirs = |a: &Attachment| (a.connected && a.host == host) || a.leftovers.iter().any(|left| left == host);
+                let known = row.is_some_and(|row| self.attachments_of(id(row)).any(theirs));
+                if !known || row.and_then(place) != Some(array) {
                     broken.push(format!("[export-without-attachment] {backend} exports {volume} to {host}"));
                 }
             }
@@ -28,8 +29,8 @@ impl Scene {
                 broken.push(format!("[no-volume] attachment {} is of {}, which is not there", a.id, a.volume));
                 continue;
             };
-            let exported =
-                place(volume).is_some_and(|array| self.held(array, "connections").contains_key(&format!("{}.{}", a.volume, a.host)));
+            let exported = place(volume)
+                .is_some_and(|array| self.held(array, "connections").contains_key(&format!("{}.{}", object_id(volume), a.host)));
             // as upstream, a detach (or the first half of a move to another host) whose back end failed has changed nothing here;
             // it may have been done there, and its caller, who was told of the failure, asks again
             let doubtful = || {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use support::array::Object;
 
-use super::{Scene, id, messages, on_host, place, status};
+use super::{Scene, id, messages, object_id, on_host, place, status};
 use crate::{
     plan::Kind,
     world::{BACKENDS, World},
@@ -17,7 +17,7 @@ impl Scene {
         for v in &self.volumes {
             let own = place(v);
             for (array, backend) in BACKENDS.iter().enumerate() {
-                let object = self.held(array, "volumes").remove(id(v));
+                let object = self.held(array, "volumes").remove(object_id(v));
                 let found = object.is_some();
                 match (own == Some(array), status(v)) {
                     (false, _) if found => {
@@ -36,7 +36,7 @@ impl Scene {
             }
         }
         for (array, backend) in BACKENDS.iter().enumerate() {
-            for object in self.held(array, "volumes").keys().filter(|o| self.volume(o).is_none()) {
+            for object in self.held(array, "volumes").keys().filter(|o| self.of_object(o).is_none()) {
                 broken.push(format!("[orphan-object] {backend} holds volume {object}, which has no row"));
             }
         }
@@ -74,8 +74,9 @@ impl Scene {
         let mut expected = BTreeSet::new();
         for s in &self.snapshots {
             let volume = s["volume_id"].as_str().unwrap_or_default();
-            let key = format!("{volume}.{}", id(s));
-            let Some(array) = self.volume(volume).and_then(place) else {
+            let row = self.volume(volume);
+            let key = format!("{}.{}", row.map_or(volume, object_id), id(s));
+            let Some(array) = row.and_then(place) else {
                 broken.push(format!("[no-volume] snapshot {} is of {volume}, which is not there, or nowhere", id(s)));
                 continue;
             };

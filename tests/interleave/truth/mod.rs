@@ -37,7 +37,9 @@ const ATTACHMENTS: &str = "SELECT id || '|' || volume_id || '|' || status || '|'
     COALESCE(older, '') || CASE WHEN leaving THEN ' leaving' ELSE '' END \
     FROM attachments ORDER BY id";
 const WORK: &str = "SELECT id || ' extend_to ' || COALESCE(CAST(extend_to AS TEXT), '') || ' retype_to ' || COALESCE(retype_to, '') || ' previous_status ' || \
-    COALESCE(previous_status, '') FROM volumes WHERE extend_to IS NOT NULL OR retype_to IS NOT NULL OR previous_status IS NOT NULL";
+    COALESCE(previous_status, '') || ' migration ' || COALESCE(migration_status, '') || ' ' || COALESCE(migration_job, '') \
+    FROM volumes WHERE extend_to IS NOT NULL OR retype_to IS NOT NULL OR previous_status IS NOT NULL OR migration_job IS NOT NULL \
+    OR migration_status NOT IN ('success', 'error')";
 const NOT_BACKED: &str = "SELECT id FROM snapshots WHERE NOT backed";
 
 type Objects = BTreeMap<String, Object>;
@@ -95,6 +97,10 @@ fn id(v: &Value) -> &str {
 fn status(v: &Value) -> &str {
     v["status"].as_str().unwrap_or_default()
 }
+/// What arrays call it: since it moved, not by its id.
+fn object_id(v: &Value) -> &str {
+    v["os-vol-mig-status-attr:name_id"].as_str().unwrap_or_else(|| id(v))
+}
 fn on_host(v: &Value) -> Option<&str> {
     v["os-vol-host-attr:host"].as_str()
 }
@@ -125,6 +131,10 @@ impl Scene {
     }
     fn volume(&self, wanted: &str) -> Option<&Value> {
         self.volumes.iter().find(|v| id(v) == wanted)
+    }
+    /// The volume that an array's object is.
+    fn of_object(&self, wanted: &str) -> Option<&Value> {
+        self.volumes.iter().find(|v| object_id(v) == wanted)
     }
     fn attachments_of<'a>(&'a self, volume: &'a str) -> impl Iterator<Item = &'a Attachment> {
         self.attachments.iter().filter(move |a| a.volume == volume)
