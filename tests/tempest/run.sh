@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
-# The suite of the block API, as tests/run.sh calls it.
+# The suites of both APIs, as tests/run.sh calls them: one's failure does not keep the other from running.
 set -euo pipefail
-exec "$(dirname "$0")/run" block
+here=$(dirname "$0"); status=0
+for suite in block share; do "$here/run" "$suite" || status=1; done
+exit "$status"
