@@ -27,6 +27,8 @@ pub struct ShareConfig {
     pub admin_only_metadata: Vec<String>,
     /// Keys of export locations' metadata that only administrators write.
     pub admin_only_location_metadata: Vec<String>,
+    /// Whether shares show `ensuring` while their back end is asked how they stand.
+    pub update_shares_status_on_ensure: bool,
 }
 
 impl ShareConfig {
@@ -51,6 +53,7 @@ impl Default for ShareConfig {
             unused_share_server_cleanup_interval: Duration::from_secs(600),
             admin_only_metadata: words(&["__affinity_same_host", "__affinity_different_host", "__managed_at"]),
             admin_only_location_metadata: words(&["preferred"]),
+            update_shares_status_on_ensure: true,
         }
     }
 }

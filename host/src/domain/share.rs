@@ -76,6 +76,16 @@ pub const TRANSITIONAL: &[ShareStatus] = &[
 pub const DELETE_FROM: &[ShareStatus] = &[ShareStatus::Available, ShareStatus::Error, ShareStatus::Inactive];
 pub const EXTEND_FROM: &[ShareStatus] = &[ShareStatus::Available];
 pub const SHRINK_FROM: &[ShareStatus] = &[ShareStatus::Available, ShareStatus::ShrinkingPossibleDataLossError];
+/// What a back end may be asked about, with nothing else under way. A share in error is looked at too, and stays in error.
+pub const ENSURE_FROM: &[ShareStatus] = &[
+    ShareStatus::Available,
+    ShareStatus::Error,
+    ShareStatus::Inactive,
+    ShareStatus::ExtendingError,
+    ShareStatus::ShrinkingError,
+    ShareStatus::ShrinkingPossibleDataLossError,
+    ShareStatus::RevertingError,
+];
 /// A create is under way.
 pub const CREATING: &[ShareStatus] = &[ShareStatus::Creating, ShareStatus::CreatingFromSnapshot];
 
@@ -154,6 +164,7 @@ mod tests {
     fn nothing_in_motion_is_deleted_extended_or_shrunk() {
         for s in TRANSITIONAL {
             assert!(!DELETE_FROM.contains(s) && !EXTEND_FROM.contains(s) && !SHRINK_FROM.contains(s), "{s}");
+            assert!(!ENSURE_FROM.contains(s), "{s}");
         }
     }
 

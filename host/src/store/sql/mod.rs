@@ -10,6 +10,8 @@ pub mod driver_blobs;
 pub mod driver_kv;
 pub mod driver_locks;
 pub mod driver_uses;
+pub mod ensure;
+pub mod ensure_shares;
 pub mod identity_domains;
 pub mod identity_projects;
 pub mod identity_roles;

@@ -19,26 +19,31 @@ const READY_LANES: &str = "WITH RECURSIVE lane (backend) AS ( \
                      UNION ALL \
                      SELECT (SELECT MIN(j.backend) FROM jobs j WHERE j.state = 'ready' AND j.backend > lane.backend) FROM lane WHERE lane.backend IS NOT NULL) \
                    SELECT backend FROM lane WHERE backend IS NOT NULL";
-/// A due job of a back end, with nothing older of its key unfinished.
+/// A due job of a back end, with nothing older of its key unfinished and nobody holding the key.
 const LANE_IS_DUE: &str = "SELECT 1 FROM jobs j WHERE j.state = 'ready' AND j.backend = $1 AND j.run_at <= {now} \
+             AND NOT EXISTS (SELECT 1 FROM job_holds h WHERE h.order_key = j.order_key) \
              AND NOT EXISTS (SELECT 1 FROM jobs o WHERE o.order_key = j.order_key AND o.state <> 'done' AND o.seq < j.seq) LIMIT 1";
 /// The front of an order key.
 const NEXT_IN_ORDER: &str =
-    "SELECT backend, state = 'ready' AND run_at <= {now} FROM jobs WHERE order_key = $1 AND state <> 'done' ORDER BY seq LIMIT 1";
+    "SELECT backend, state = 'ready' AND run_at <= {now} AND NOT EXISTS (SELECT 1 FROM job_holds h WHERE h.order_key = $1) \
+             FROM jobs WHERE order_key = $1 AND state <> 'done' ORDER BY seq LIMIT 1";
 /// What a claim for a back end takes.
 const DUE_IN_LANE: &str = "SELECT j.seq FROM jobs j WHERE j.state = 'ready' AND j.backend = $2 AND j.run_at <= {now} \
+             AND NOT EXISTS (SELECT 1 FROM job_holds h WHERE h.order_key = j.order_key) \
              AND NOT EXISTS (SELECT 1 FROM jobs o WHERE o.order_key = j.order_key AND o.state <> 'done' AND o.seq < j.seq) \
              ORDER BY j.run_at, j.seq LIMIT $3 {skip_locked}";
 /// What a claim for an order key takes. Both conditions on `state`: SQLite matches a partial index by its very words.
 const DUE_IN_ORDER: &str = "SELECT j.seq FROM jobs j WHERE j.order_key = $2 AND j.state <> 'done' AND j.state = 'ready' AND j.run_at <= {now} \
+             AND NOT EXISTS (SELECT 1 FROM job_holds h WHERE h.order_key = $2) \
              AND NOT EXISTS (SELECT 1 FROM jobs o WHERE o.order_key = $2 AND o.state <> 'done' AND o.seq < j.seq) \
              ORDER BY j.seq LIMIT 1 {skip_locked}";
-/// Inserts, and claims where nothing of the key is unfinished.
+/// Inserts, and claims where nothing of the key is unfinished and nobody holds it.
 const INSERT: &str = "INSERT INTO jobs (id, kind, resource_kind, resource_id, order_key, backend, payload, state, worker, generation, attempts, failures, run_at, created_at, expires_at, \
                awaited, reason, request_id, project_id, user_id) \
              SELECT $1, $2, $3, $4, $5, $6, $7, CASE WHEN n.mine THEN 'running' ELSE 'ready' END, CASE WHEN n.mine THEN $8 END, CASE WHEN n.mine THEN 1 ELSE 0 END, \
                CASE WHEN n.mine THEN 1 ELSE 0 END, 0, n.at, n.at, n.at + $9, FALSE, '', $10, $11, $12 \
              FROM (SELECT {now} AS at, EXISTS (SELECT 1 FROM workers w WHERE w.id = $8 AND w.lease_until > {now}) \
+               AND NOT EXISTS (SELECT 1 FROM job_holds h WHERE h.order_key = $5) \
                AND NOT EXISTS (SELECT 1 FROM jobs o WHERE o.order_key = $5 AND o.state <> 'done') AS mine) n \
              RETURNING seq, generation, created_at, expires_at";
 

@@ -6,6 +6,7 @@
 //! key is serialised ([`Tx::lock_key`]); that is what makes the claim's `NOT EXISTS` right under concurrency.
 
 mod claim;
+mod holds;
 mod list;
 mod listen;
 

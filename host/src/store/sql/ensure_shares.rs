@@ -1,0 +1,231 @@
+//! What a run of ensure holds of single shares.
+//!
+//! A share that is taken has a row (`held`), its order key is held, and it shows `ensuring` where the run says so; all three
+//! end together ([`Tx::ensure_let_go`]). So a run that is taken over finds what it holds, and nothing stays behind.
+
+use crate::{
+    clock::Micros,
+    domain::share::{ENSURE_FROM, ShareStatus, TRANSITIONAL, is_busy, is_one_of},
+    store::{
+        Store, StoreResult, Tx,
+        bind::{Sql, bind_values},
+        on_read, on_tx,
+        sql::{ensure::EnsureRun, shares::{SELECT, ShareRow}},
+    },
+};
+
+/// A share that a run has something to say of.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow, serde::Serialize)]
+pub struct EnsureShare {
+    pub share_id: String,
+    /// `held`, `busy`, `failed`, `left_out`, `broken`, `skipped`.
+    pub state: String,
+    pub reason: Option<String>,
+}
+
+#[derive(sqlx::FromRow)]
+struct Candidate {
+    instance_id: String,
+    id: String,
+    status: String,
+    task_state: Option<String>,
+}
+
+impl Candidate {
+    fn fits(&self) -> bool {
+        is_one_of(&self.status, ENSURE_FROM) && !is_busy(self.task_state.as_deref())
+    }
+    /// Something else works on it, and will end.
+    fn is_busy(&self) -> bool {
+        is_one_of(&self.status, TRANSITIONAL) || is_busy(self.task_state.as_deref())
+    }
+}
+
+impl Store {
+    /// The shares that are asked for in the next call, and their number.
+    pub async fn ensure_part(&self, run_id: &str) -> StoreResult<Option<(i64, Vec<ShareRow>)>> {
+        let sql = "SELECT MIN(part) FROM ensure_shares WHERE run_id = $1 AND state = 'held'";
+        let (part,): (Option<i64>,) = on_read!(self, p => sqlx::query_as(sql).bind(run_id).fetch_one(p).await?);
+        let Some(part) = part else { return Ok(None) };
+        let sql = sqlx::AssertSqlSafe(format!(
+            "{SELECT} JOIN ensure_shares e ON e.share_id = s.id WHERE e.run_id = $1 AND e.state = 'held' AND e.part = $2 ORDER BY i.id"
+        ));
+        let rows = on_read!(self, p => sqlx::query_as(sql).bind(run_id).bind(part).fetch_all(p).await?);
+        Ok(Some((part, rows)))
+    }
+
+    /// What a run says of single shares: those it is done with first.
+    pub async fn ensure_shares(&self, run_id: &str, limit: i64) -> StoreResult<Vec<EnsureShare>> {
+        let sql = "SELECT share_id, state, reason FROM ensure_shares WHERE run_id = $1 \
+                   ORDER BY CASE WHEN state = 'held' THEN 1 ELSE 0 END, state, share_id LIMIT $2";
+        Ok(on_read!(self, p => sqlx::query_as(sql).bind(run_id).bind(limit).fetch_all(p).await?))
+    }
+}
+
+impl Tx {
+    /// The ids of up to `limit` shares of a back end in whose state something is under way, and how many there are.
+    pub async fn shares_in_transition(&mut self, backend: &str, limit: i64) -> StoreResult<(Vec<(String, String)>, i64)> {
+        let mut sql = Sql::new("FROM share_instances i JOIN shares s ON s.id = i.share_id WHERE i.backend = ");
+        sql.bind(backend).push(" AND s.status IN ").bind_list(TRANSITIONAL.iter().map(|s| s.as_str()));
+        let count = format!("SELECT COUNT(*) {}", sql.text);
+        let (values, all) = (sql.values.clone(), sqlx::AssertSqlSafe(count));
+        let (n,): (i64,) = on_tx!(self, c => bind_values!(sqlx::query_as(all), values).fetch_one(c).await?);
+        sql.push(" ORDER BY i.id LIMIT ").bind(limit);
+        let (text, values) = (format!("SELECT s.id, s.status {}", sql.text), sql.values);
+        let rows = on_tx!(self, c => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(c).await?);
+        Ok((rows, n))
+    }
+
+    /// Takes the next batch of a run; false: every share had its turn.
+    pub async fn ensure_take_next(&mut self, run: &EnsureRun, now: Micros) -> StoreResult<bool> {
+        let sql = "SELECT i.id AS instance_id, s.id, s.status, s.task_state FROM share_instances i JOIN shares s ON s.id = i.share_id \
+                   WHERE i.backend = $1 AND i.id > $2 ORDER BY i.id LIMIT $3";
+        let next: Vec<Candidate> =
+            on_tx!(self, c => sqlx::query_as(sql).bind(&run.backend).bind(&run.walked_to).bind(run.batch).fetch_all(c).await?);
+        let Some(last) = next.last().map(|c| c.instance_id.clone()) else {
+            self.ensure_walked(&run.id, None).await?;
+            return Ok(false);
+        };
+        let ids: Vec<String> = next.into_iter().map(|c| c.id).collect();
+        self.ensure_take(run, &ids, now).await?;
+        self.ensure_walked(&run.id, Some(&last)).await?;
+        Ok(true)
+    }
+
+    /// Takes those that were busy and no longer are. False: none is busy any more.
+    pub async fn ensure_take_busy(&mut self, run: &EnsureRun, now: Micros) -> StoreResult<bool> {
+        let sql = "SELECT share_id FROM ensure_shares WHERE run_id = $1 AND state = 'busy' ORDER BY share_id LIMIT $2";
+        let rows: Vec<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(&run.id).bind(run.batch).fetch_all(c).await?);
+        let ids: Vec<String> = rows.into_iter().map(|(id,)| id).collect();
+        if ids.is_empty() {
+            return Ok(false);
+        }
+        self.ensure_forget(&run.id, &ids).await?;
+        self.ensure_take(run, &ids, now).await?;
+        Ok(true)
+    }
+
+    /// Takes what fits of `ids`; what something else works on is noted as busy. The rest has nothing that could be ensured.
+    async fn ensure_take(&mut self, run: &EnsureRun, ids: &[String], now: Micros) -> StoreResult<()> {
+        // their rows are held before anything is decided
+        let mut sql = Sql::new("UPDATE shares SET status = status WHERE id IN ");
+        sql.bind_list(ids.iter().map(String::as_str));
+        self.run(sql).await?;
+        let mut sql = Sql::new(
+            "SELECT i.id AS instance_id, s.id, s.status, s.task_state FROM share_instances i JOIN shares s ON s.id = i.share_id WHERE s.id IN ",
+        );
+        sql.bind_list(ids.iter().map(String::as_str)).push(" AND i.backend = ").bind(run.backend.as_str());
+        let Sql { text, values } = sql;
+        let found: Vec<Candidate> = on_tx!(self, c => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(c).await?);
+        let fit: Vec<String> = found.iter().filter(|c| c.fits()).map(|c| c.id.clone()).collect();
+        let held = self.hold_order_keys(&fit, &run.id).await?;
+        let mut busy: Vec<String> = fit.into_iter().filter(|id| !held.contains(id)).collect();
+        busy.extend(found.iter().filter(|c| c.is_busy()).map(|c| c.id.clone()));
+        self.ensure_note(&run.id, &held, "held").await?;
+        self.ensure_note(&run.id, &busy, "busy").await?;
+        if run.changes_status && !held.is_empty() {
+            let mut sql = Sql::new("UPDATE shares SET previous_status = status, status = ");
+            sql.bind(ShareStatus::Ensuring.as_str()).push(", updated_at = ").bind(now);
+            sql.push(" WHERE id IN ").bind_list(held.iter().map(String::as_str));
+            sql.push(" AND status IN ").bind_list(ENSURE_FROM.iter().map(|s| s.as_str()));
+            self.run(sql).await?;
+            self.instances_follow(&held, now).await?;
+        }
+        Ok(())
+    }
+
+    async fn ensure_note(&mut self, run_id: &str, ids: &[String], state: &str) -> StoreResult<()> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let mut sql = Sql::new("INSERT INTO ensure_shares (run_id, share_id, state, part) VALUES ");
+        for (n, id) in ids.iter().enumerate() {
+            sql.push(if n == 0 { "(" } else { ", (" }).bind(run_id).push(", ").bind(id.as_str());
+            sql.push(", ").bind(state).push(", 0)");
+        }
+        self.run(sql).await?;
+        Ok(())
+    }
+
+    /// A part that cannot be asked for in one call becomes two: these of its shares get a number of their own.
+    pub async fn ensure_split(&mut self, run_id: &str, part: i64, second: &[&str]) -> StoreResult<()> {
+        // the numbers above it move, so that what was split is asked for first
+        let sql = "UPDATE ensure_shares SET part = part + 1 WHERE run_id = $1 AND state = 'held' AND part > $2";
+        on_tx!(self, c => sqlx::query(sql).bind(run_id).bind(part).execute(c).await?.rows_affected());
+        let mut sql = Sql::new("UPDATE ensure_shares SET part = part + 1 WHERE run_id = ");
+        sql.bind(run_id).push(" AND state = 'held' AND part = ").bind(part).push(" AND share_id IN ").bind_list(second.iter().copied());
+        self.run(sql).await?;
+        Ok(())
+    }
+
+    /// These shares have what they had before, and their jobs go on. A share that shows something else by now keeps it. The
+    /// caller wakes the queue after the commit.
+    pub async fn ensure_let_go(&mut self, run_id: &str, ids: &[String], now: Micros) -> StoreResult<()> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let mut sql = Sql::new("UPDATE shares SET status = COALESCE(previous_status, 'available'), previous_status = NULL, updated_at = ");
+        sql.bind(now).push(" WHERE id IN ").bind_list(ids.iter().map(String::as_str));
+        sql.push(" AND status = ").bind(ShareStatus::Ensuring.as_str());
+        self.run(sql).await?;
+        self.instances_follow(ids, now).await?;
+        self.ensure_forget(run_id, ids).await?;
+        self.release_order_keys(ids, run_id).await
+    }
+
+    /// Everything a run holds.
+    pub async fn ensure_held(&mut self, run_id: &str) -> StoreResult<Vec<String>> {
+        let sql = "SELECT share_id FROM ensure_shares WHERE run_id = $1 AND state = 'held' ORDER BY share_id";
+        let rows: Vec<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(run_id).fetch_all(c).await?);
+        Ok(rows.into_iter().map(|(id,)| id).collect())
+    }
+
+    /// What a run says of a share when it is done with it.
+    pub async fn ensure_report(&mut self, run_id: &str, share_id: &str, state: &str, reason: Option<&str>) -> StoreResult<()> {
+        let sql = "INSERT INTO ensure_shares (run_id, share_id, state, part, reason) VALUES ($1, $2, $3, 0, $4) \
+                   ON CONFLICT (run_id, share_id) DO UPDATE SET state = excluded.state, reason = excluded.reason";
+        on_tx!(self, c => sqlx::query(sql).bind(run_id).bind(share_id).bind(state).bind(reason).execute(c).await?.rows_affected());
+        Ok(())
+    }
+
+    /// Those that were busy to the end are reported as skipped; how many.
+    pub async fn ensure_skip_busy(&mut self, run_id: &str) -> StoreResult<i64> {
+        let sql = "UPDATE ensure_shares SET state = 'skipped', reason = COALESCE(reason, 'it was busy whenever its turn came') \
+                   WHERE run_id = $1 AND state = 'busy'";
+        let n = on_tx!(self, c => sqlx::query(sql).bind(run_id).execute(c).await?.rows_affected());
+        Ok(i64::try_from(n).unwrap_or(i64::MAX))
+    }
+
+    async fn ensure_forget(&mut self, run_id: &str, ids: &[String]) -> StoreResult<()> {
+        let mut sql = Sql::new("DELETE FROM ensure_shares WHERE run_id = ");
+        sql.bind(run_id).push(" AND share_id IN ").bind_list(ids.iter().map(String::as_str));
+        self.run(sql).await?;
+        Ok(())
+    }
+
+    /// The instances' status is their shares'.
+    async fn instances_follow(&mut self, ids: &[String], now: Micros) -> StoreResult<()> {
+        let mut sql = Sql::new(
+            "UPDATE share_instances SET status = (SELECT s.status FROM shares s WHERE s.id = share_instances.share_id), updated_at = ",
+        );
+        sql.bind(now).push(" WHERE share_id IN ").bind_list(ids.iter().map(String::as_str));
+        sql.push(" AND status <> (SELECT s.status FROM shares s WHERE s.id = share_instances.share_id)");
+        self.run(sql).await?;
+        Ok(())
+    }
+
+    /// What ensuring found of a share beside its locations: none leaves a column as it is. `pool` is `host@backend#pool`.
+    pub async fn share_found(
+        &mut self,
+        id: &str,
+        provider_id: Option<&str>,
+        provider_data: Option<&str>,
+        pool: Option<&str>,
+        now: Micros,
+    ) -> StoreResult<bool> {
+        let sql = "UPDATE share_instances SET provider_id = COALESCE($2, provider_id), provider_data = COALESCE($3, provider_data), \
+                       host = COALESCE($4, host), updated_at = $5 WHERE share_id = $1";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(provider_id).bind(provider_data).bind(pool).bind(now).execute(c).await?.rows_affected())
+            == 1)
+    }
+}
