@@ -5,10 +5,7 @@ use crate::{
     context::RequestContext,
     error::{Error, Result},
     policy::Target,
-    service::{
-        backend,
-        block_service::list::{self, Service},
-    },
+    service::{backend, block_service::list, parts::Part},
     store::sql::{backend_usage::BackendUsage, backends::BackendKind},
 };
 
@@ -16,7 +13,7 @@ use crate::{
 ///
 /// # Errors
 /// 403.
-pub async fn list(app: &App, ctx: &RequestContext) -> Result<Vec<Service>> {
+pub async fn list(app: &App, ctx: &RequestContext) -> Result<Vec<Part>> {
     may(app, ctx)?;
     list::all(app).await
 }

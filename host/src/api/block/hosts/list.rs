@@ -3,9 +3,12 @@ use serde_json::{Value, json};
 
 use crate::{
     api::{reply::Reply, request::ApiRequest},
-    clock::{self, api_text},
+    clock::api_text,
     error::Result,
-    service::block_service::{host, list::Service},
+    service::{
+        block_service::{host, list::binary},
+        parts::Part,
+    },
 };
 
 pub async fn list(req: ApiRequest) -> Result<Reply> {
@@ -13,14 +16,10 @@ pub async fn list(req: ApiRequest) -> Result<Reply> {
     Reply::json(StatusCode::OK, &json!({ "hosts": found.iter().map(render).collect::<Vec<_>>() }))
 }
 
-fn render(service: &Service) -> Value {
-    let (zone, enabled, at) = match service {
-        Service::Scheduler { zone, .. } => (zone, true, clock::now()),
-        Service::Volume { row, .. } => (&row.availability_zone, row.enabled, row.reported_at.unwrap_or(row.updated_at)),
-    };
+fn render(part: &Part) -> Value {
     json!({
-        "host_name": service.host(), "service": service.binary(), "zone": zone, "last-update": api_text(at),
-        "service-status": if service.is_up() { "available" } else { "unavailable" },
-        "service-state": if enabled { "enabled" } else { "disabled" },
+        "host_name": part.host(), "service": binary(part), "zone": part.zone(), "last-update": api_text(part.updated_at()),
+        "service-status": if part.is_up() { "available" } else { "unavailable" },
+        "service-state": if part.is_enabled() { "enabled" } else { "disabled" },
     })
 }
