@@ -81,6 +81,8 @@ super::message::texts! {
     SnapshotDeleteFailed = "108" "The snapshot failed to be deleted.",
     LeftOutByDriver = "109" "Share Driver did not say how the share stands; nothing was changed.",
     NetworkUpdateFailed = "110" "The share server could not be given the new subnet.",
+    ShareIsBroken = "111" "The share is not as it should be on the storage back end. Contact your administrator.",
+    DriverFailedEnsure = "112" "Share Driver could not say how the share stands; its status is what it was.",
     NetworkUpdateRefused = "115" "A storage back end refuses the new subnet for its share servers; nothing was changed. Contact your administrator to learn why.",
 }
 

@@ -2,6 +2,7 @@
 
 mod attachment_connect;
 mod attachment_disconnect;
+mod backend_ensure;
 mod block_support;
 mod cleanup;
 mod connect_turn;
@@ -62,6 +63,7 @@ pub fn registry() -> Registry {
         .with(share_extend::ShareExtend)
         .with(share_shrink::ShareShrink)
         .with(share_access::ShareAccess)
+        .with(backend_ensure::BackendEnsure)
         .with(cleanup::Cleanup::<types::Share>::new())
         .with(share_server_create::ShareServerCreate)
         .with(share_server_delete::ShareServerDelete)

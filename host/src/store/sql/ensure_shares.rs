@@ -87,26 +87,26 @@ impl Tx {
             return Ok(false);
         };
         let ids: Vec<String> = next.into_iter().map(|c| c.id).collect();
-        self.ensure_take(run, &ids, now).await?;
+        self.ensure_take(run, &ids, 0, now).await?;
         self.ensure_walked(&run.id, Some(&last)).await?;
         Ok(true)
     }
 
-    /// Takes those that were busy and no longer are. False: none is busy any more.
-    pub async fn ensure_take_busy(&mut self, run: &EnsureRun, now: Micros) -> StoreResult<bool> {
-        let sql = "SELECT share_id FROM ensure_shares WHERE run_id = $1 AND state = 'busy' ORDER BY share_id LIMIT $2";
-        let rows: Vec<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(&run.id).bind(run.batch).fetch_all(c).await?);
-        let ids: Vec<String> = rows.into_iter().map(|(id,)| id).collect();
-        if ids.is_empty() {
-            return Ok(false);
-        }
+    /// Takes those that were busy and no longer are; those tried least first, none more than `tries` times. False: there is
+    /// none left to try.
+    pub async fn ensure_take_busy(&mut self, run: &EnsureRun, tries: i64, now: Micros) -> StoreResult<bool> {
+        // a busy share's part is the number of its turns
+        let sql = "SELECT share_id, part FROM ensure_shares WHERE run_id = $1 AND state = 'busy' AND part < $2 ORDER BY part, share_id LIMIT $3";
+        let rows: Vec<(String, i64)> = on_tx!(self, c => sqlx::query_as(sql).bind(&run.id).bind(tries).bind(run.batch).fetch_all(c).await?);
+        let Some(tried) = rows.iter().map(|(_, tried)| *tried).max() else { return Ok(false) };
+        let ids: Vec<String> = rows.into_iter().map(|(id, _)| id).collect();
         self.ensure_forget(&run.id, &ids).await?;
-        self.ensure_take(run, &ids, now).await?;
+        self.ensure_take(run, &ids, tried + 1, now).await?;
         Ok(true)
     }
 
     /// Takes what fits of `ids`; what something else works on is noted as busy. The rest has nothing that could be ensured.
-    async fn ensure_take(&mut self, run: &EnsureRun, ids: &[String], now: Micros) -> StoreResult<()> {
+    async fn ensure_take(&mut self, run: &EnsureRun, ids: &[String], tried: i64, now: Micros) -> StoreResult<()> {
         // their rows are held before anything is decided
         let mut sql = Sql::new("UPDATE shares SET status = status WHERE id IN ");
         sql.bind_list(ids.iter().map(String::as_str));
@@ -121,8 +121,8 @@ impl Tx {
         let held = self.hold_order_keys(&fit, &run.id).await?;
         let mut busy: Vec<String> = fit.into_iter().filter(|id| !held.contains(id)).collect();
         busy.extend(found.iter().filter(|c| c.is_busy()).map(|c| c.id.clone()));
-        self.ensure_note(&run.id, &held, "held").await?;
-        self.ensure_note(&run.id, &busy, "busy").await?;
+        self.ensure_note(&run.id, &held, "held", 0).await?;
+        self.ensure_note(&run.id, &busy, "busy", tried).await?;
         if run.changes_status && !held.is_empty() {
             let mut sql = Sql::new("UPDATE shares SET previous_status = status, status = ");
             sql.bind(ShareStatus::Ensuring.as_str()).push(", updated_at = ").bind(now);
@@ -134,14 +134,14 @@ impl Tx {
         Ok(())
     }
 
-    async fn ensure_note(&mut self, run_id: &str, ids: &[String], state: &str) -> StoreResult<()> {
+    async fn ensure_note(&mut self, run_id: &str, ids: &[String], state: &str, part: i64) -> StoreResult<()> {
         if ids.is_empty() {
             return Ok(());
         }
         let mut sql = Sql::new("INSERT INTO ensure_shares (run_id, share_id, state, part) VALUES ");
         for (n, id) in ids.iter().enumerate() {
             sql.push(if n == 0 { "(" } else { ", (" }).bind(run_id).push(", ").bind(id.as_str());
-            sql.push(", ").bind(state).push(", 0)");
+            sql.push(", ").bind(state).push(", ").bind(part).push(")");
         }
         self.run(sql).await?;
         Ok(())

@@ -1,0 +1,75 @@
+//! One call for the shares of one part.
+
+use std::collections::BTreeMap;
+
+use super::{Ask, write};
+use crate::{
+    clock,
+    driver::{
+        DriverResult,
+        types::{EnsureItem, EnsureOutcome},
+    },
+    jobs::{
+        JobContext, Outcome, TaskError,
+        task::{block_support::call, share_support::driver_share, tried::unless_fenced},
+    },
+    store::sql::{ensure::EnsureRun, shares::ShareRow},
+};
+
+pub(super) async fn ask(
+    cx: &JobContext,
+    ask: &mut Ask,
+    run: &EnsureRun,
+    part: i64,
+    shares: Vec<ShareRow>,
+) -> Result<Outcome, TaskError> {
+    if shares.is_empty() {
+        return let_go_of_nothing(cx, ask, run).await;
+    }
+    let mut items = Vec::with_capacity(shares.len());
+    for share in &shares {
+        items.push(EnsureItem { share: driver_share(cx, share).await?, snapshots: Vec::new() });
+    }
+    let e = match call_driver(cx, run, &items).await {
+        Ok(outcomes) => {
+            write::write(cx, run, &shares, outcomes).await?;
+            return Ok(ask.next());
+        }
+        Err(e) => e,
+    };
+    unless_fenced(&e)?;
+    tracing::warn!(host = run.backend, shares = shares.len(), error = %e, "the driver did not say how shares stand");
+    if e.kind.is_misbehaviour() && shares.len() > 1 {
+        // one of them may be what it stumbles over
+        let second: Vec<&str> = shares[shares.len() / 2..].iter().map(|s| s.id.as_str()).collect();
+        let mut tx = cx.app.store.begin().await?;
+        tx.ensure_split(&run.id, part, &second).await?;
+        cx.commit_step(tx).await?;
+        return Ok(ask.next());
+    }
+    // one that traps alone is not asked for again: each trap brings the back end nearer to quarantine
+    if !e.kind.is_misbehaviour()
+        && let Some(after) = ask.again(&e)
+    {
+        return Ok(ask.later(after, e.to_string()));
+    }
+    let outcomes = shares.iter().map(|s| (s.instance_id.clone(), EnsureOutcome::Failed(e.clone()))).collect();
+    write::write(cx, run, &shares, outcomes).await?;
+    Ok(ask.next())
+}
+
+async fn call_driver(cx: &JobContext, run: &EnsureRun, items: &[EnsureItem]) -> DriverResult<BTreeMap<String, EnsureOutcome>> {
+    let backend = cx.app.drivers.backend(&run.backend)?;
+    let first = items.first().map_or("", |i| i.share.id.as_str());
+    backend.need_ensure()?.ensure_shares(&call(cx, &format!("ensure:{first}:{}", items.len())), items).await
+}
+
+/// Shares that are held cannot go; should one have gone all the same, it holds up nothing.
+async fn let_go_of_nothing(cx: &JobContext, ask: &Ask, run: &EnsureRun) -> Result<Outcome, TaskError> {
+    let mut tx = cx.app.store.begin().await?;
+    let held = tx.ensure_held(&run.id).await?;
+    tx.ensure_let_go(&run.id, &held, clock::now()).await?;
+    write::wake(cx, &mut tx).await?;
+    cx.commit_step(tx).await?;
+    Ok(ask.next())
+}

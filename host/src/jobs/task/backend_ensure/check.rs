@@ -1,0 +1,48 @@
+//! After a driver or its configuration changed: a run begins when the driver says something else of itself than when the
+//! shares were ensured last. A back end without shares only leaves its word.
+
+use super::Ask;
+use crate::{
+    clock,
+    jobs::{JobContext, Outcome, TaskError, task::{block_support::call, tried::{settled, unless_fenced}}},
+    service::share_service::start::{self, Asker, Cause},
+};
+
+pub(super) async fn check(cx: &JobContext, ask: &mut Ask) -> Result<Outcome, TaskError> {
+    let (store, host) = (&cx.app.store, cx.job.resource_id.as_str());
+    let fingerprint = async {
+        let backend = cx.app.drivers.backend(host)?;
+        match backend.ensure() {
+            Some(ensure) => ensure.fingerprint(&call(cx, "fingerprint")).await.map(Some),
+            None => Ok(None),
+        }
+    };
+    let fingerprint = match fingerprint.await {
+        Ok(Some(text)) => text,
+        Ok(None) => return settled(cx, store.begin().await?).await,
+        Err(e) => {
+            unless_fenced(&e)?;
+            if let Some(after) = ask.again(&e) {
+                return Ok(ask.later(after, e.to_string()));
+            }
+            tracing::warn!(host, error = %e, "whether shares must be ensured is not known: the driver did not tell its fingerprint");
+            return settled(cx, store.begin().await?).await;
+        }
+    };
+    if store.ensure_fingerprint(host).await?.as_ref() == Some(&fingerprint) {
+        return settled(cx, store.begin().await?).await;
+    }
+    let mut tx = store.begin().await?;
+    if tx.ensure_turn(host).await? {
+        if let Some(run) = tx.ensure_running(host).await? {
+            tx.ensure_repeat(&run.id).await?;
+        } else if store.shares_on(host).await? == 0 {
+            tx.ensure_remember(host, &fingerprint, clock::now()).await?;
+        } else {
+            tracing::info!(host, "the back end is another than when its shares were ensured last: they are ensured");
+            let asker = Asker { request_id: &cx.job.request_id, project_id: "", user_id: "" };
+            start::start(&cx.app, &mut tx, host, Cause::Change, asker).await?;
+        }
+    }
+    settled(cx, tx).await
+}

@@ -1,0 +1,123 @@
+//! `backend.ensure`: a driver compares the shares of its back end with what it finds, batch by batch.
+//!
+//! A run of the task is one step, so that the back end's other jobs get their turn between two. All that a step needs to know
+//! is in the run's rows: what was prepared, which shares are held, how far the walk is. So a run that is taken over goes on
+//! where it was; asking a driver again for shares that were asked for is harmless. A batch that traps is halved, and the
+//! halves are rows too: a back end that is left alone for a while meanwhile goes on with the halves. However it ends (left
+//! out, failed, trapped, out of time), every share gets its status back and its jobs go on.
+
+mod ask;
+mod check;
+mod end;
+mod prepare;
+mod write;
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{patience, tried::settled};
+use crate::{
+    clock,
+    driver::{DriverError, ErrorKind},
+    jobs::{JobContext, Outcome, Task, TaskError},
+    store::sql::ensure::EnsureRun,
+};
+
+pub struct BackendEnsure;
+
+/// How many turns a busy share has after its first.
+const TRIES: i64 = 5;
+/// The wait before those that are still busy have their next turn.
+const PAUSE: Duration = Duration::from_secs(2);
+/// How often a back end that is left alone, or being reloaded, is waited for.
+const WAITS: u32 = 120;
+
+/// The job's arguments, and what a step knows of the steps before it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Ask {
+    /// None: it is to be seen whether a run is needed.
+    run: Option<String>,
+    /// Calls that failed in a row.
+    failures: u32,
+}
+
+impl Ask {
+    /// The next step, at once.
+    fn next(&self) -> Outcome {
+        Outcome::Again { after: Duration::ZERO, payload: json!(Self { failures: 0, ..self.clone() }), reason: String::new() }
+    }
+
+    fn later(&self, after: Duration, reason: String) -> Outcome {
+        Outcome::Again { after, payload: json!(self), reason }
+    }
+
+    /// Counts a failed call; when the same call is made again. None: that is the end of it.
+    fn again(&mut self, e: &DriverError) -> Option<Duration> {
+        self.failures += 1;
+        match e.kind {
+            // it is back by itself, and the shares can wait
+            ErrorKind::Quarantined | ErrorKind::NotLoaded if self.failures < WAITS => {
+                Some(e.retry_after.unwrap_or(PAUSE).clamp(Duration::from_millis(100), Duration::from_secs(60)))
+            }
+            _ => patience::again(e, self.failures),
+        }
+    }
+}
+
+impl Task for BackendEnsure {
+    fn kind(&self) -> &'static str {
+        crate::service::share_service::start::KIND
+    }
+
+    fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
+        Box::pin(async move {
+            let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
+            let Some(id) = ask.run.clone() else { return check::check(cx, &mut ask).await };
+            match under_way(cx, &id).await? {
+                Some(run) => step(cx, &mut ask, &run).await,
+                None => settled(cx, cx.app.store.begin().await?).await,
+            }
+        })
+    }
+
+    fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
+        Box::pin(async move {
+            let ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
+            match ask.run {
+                Some(id) if under_way(cx, &id).await?.is_some() => end::give_up(cx, &id, "it did not end in time").await,
+                _ => settled(cx, cx.app.store.begin().await?).await,
+            }
+        })
+    }
+}
+
+async fn under_way(cx: &JobContext, id: &str) -> Result<Option<EnsureRun>, TaskError> {
+    Ok(cx.app.store.ensure_run(id).await?.filter(|run| run.ended_at.is_none()))
+}
+
+async fn step(cx: &JobContext, ask: &mut Ask, run: &EnsureRun) -> Result<Outcome, TaskError> {
+    if !run.prepared {
+        return prepare::prepare(cx, ask, run).await;
+    }
+    if let Some((part, shares)) = cx.app.store.ensure_part(&run.id).await? {
+        return ask::ask(cx, ask, run, part, shares).await;
+    }
+    let (mut tx, now) = (cx.app.store.begin().await?, clock::now());
+    if !run.walked {
+        tx.ensure_take_next(run, now).await?;
+        cx.commit_step(tx).await?;
+        return Ok(ask.next());
+    }
+    if !tx.ensure_take_busy(run, TRIES, now).await? {
+        tx.rollback().await?;
+        return end::end(cx, &run.id).await;
+    }
+    tx.ensure_round(&run.id).await?;
+    let taken = !tx.ensure_held(&run.id).await?.is_empty();
+    cx.commit_step(tx).await?;
+    Ok(if taken { ask.next() } else { ask.later(PAUSE, "shares are busy with something else".to_owned()) })
+}
