@@ -169,7 +169,7 @@ impl App {
             folder: config.driver_folder(),
             watch: config.drivers.watch,
             settle: config.drivers.settle,
-            hooks: vec![Arc::new(Swaps::new(self.store.clone(), stats))],
+            hooks: vec![Arc::new(Swaps::new(self.store.clone(), self.jobs.clone(), stats))],
         };
         self.drivers.start(parts, &config.backends, stop).await.map_err(|e| ServeError::part("drivers", e))?;
         Ok(())

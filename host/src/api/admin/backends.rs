@@ -12,20 +12,37 @@ use crate::{
     },
     error::Result,
     handler,
-    service::backend,
+    service::{backend, share_service::progress},
 };
 
-pub const ROUTES: &[Route] = &[Route::new(
-    Api::Admin,
-    Verb::Get,
-    "/backends",
-    ADMIN,
-    200,
-    "List the back ends: up or down and why, what their drivers last reported, how much of each pool is given",
-    handler!(list),
-)];
+pub const ROUTES: &[Route] = &[
+    Route::new(
+        Api::Admin,
+        Verb::Get,
+        "/backends",
+        ADMIN,
+        200,
+        "List the back ends: up or down and why, what their drivers last reported, how much of each pool is given",
+        handler!(list),
+    ),
+    Route::new(
+        Api::Admin,
+        Verb::Get,
+        "/backends/{host}/ensure",
+        ADMIN,
+        200,
+        "Show how far the ensuring of a back end's shares is, or how it ended; null when there was none",
+        handler!(ensure),
+    ),
+];
 
 async fn list(req: ApiRequest) -> Result<Reply> {
     require_admin(&req)?;
     Reply::json(StatusCode::OK, &json!({ "backends": backend::list(&req.app).await? }))
+}
+
+async fn ensure(req: ApiRequest) -> Result<Reply> {
+    require_admin(&req)?;
+    let found = progress::progress(&req.app, req.param("host")).await?;
+    Reply::json(StatusCode::OK, &json!({ "ensure": found }))
 }

@@ -11,7 +11,9 @@ pub mod group_types;
 pub mod instances;
 pub mod replicas;
 pub mod resource_locks;
+pub mod scheduling;
 pub mod security_services;
+pub mod services;
 pub mod share_actions;
 pub mod share_metadata;
 pub mod share_network_subnets;
@@ -41,6 +43,8 @@ pub fn routes() -> Vec<Route> {
         share_servers::ROUTES,
         group_types::ROUTES,
         discovery::ROUTES,
+        services::ROUTES,
+        scheduling::ROUTES,
     ]
     .concat()
 }

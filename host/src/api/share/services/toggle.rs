@@ -1,0 +1,43 @@
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use super::list::REASON_SINCE;
+use crate::{
+    api::{reply::Reply, request::ApiRequest, share::body::object},
+    error::{Error, Result},
+    service::share_service::toggle,
+};
+
+pub async fn enable(req: ApiRequest) -> Result<Reply> {
+    set(req, true).await
+}
+
+pub async fn disable(req: ApiRequest) -> Result<Reply> {
+    set(req, false).await
+}
+
+async fn set(req: ApiRequest, enabled: bool) -> Result<Reply> {
+    let body = object(&req)?;
+    let (host, binary) = (text(&body, "host")?, text(&body, "binary")?);
+    let reasoned = req.ctx.microversion >= REASON_SINCE && !enabled;
+    let reason = if reasoned && body.get("disabled_reason").is_some_and(|r| !r.is_null()) {
+        Some(text(&body, "disabled_reason")?.trim())
+    } else {
+        None
+    };
+    toggle::enable(&req.app, &req.ctx, host, binary, enabled, reason).await?;
+    let mut shown = json!({ "host": host, "binary": binary, "disabled": !enabled });
+    if req.ctx.microversion >= REASON_SINCE {
+        shown["status"] = json!(if enabled { "enabled" } else { "disabled" });
+        shown["disabled_reason"] = json!(reason);
+    }
+    Reply::json(StatusCode::OK, &shown)
+}
+
+fn text<'a>(body: &'a Map<String, Value>, key: &str) -> Result<&'a str> {
+    match body.get(key) {
+        Some(Value::String(s)) if !s.trim().is_empty() && s.chars().count() <= 255 && !s.contains('\0') => Ok(s),
+        Some(_) => Err(Error::invalid(format!("Invalid input for field/attribute {key}. A text of 1 to 255 characters is needed."))),
+        None => Err(Error::invalid(format!("Missing required element '{key}' in request body."))),
+    }
+}
