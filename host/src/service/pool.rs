@@ -3,7 +3,7 @@
 use crate::{
     app::App,
     context::RequestContext,
-    domain::volume_type,
+    domain::{share_type, volume_type},
     error::{Error, Result},
     policy::Target,
     scheduler::{
@@ -95,7 +95,11 @@ fn like(wanted: &str, found: &str) -> bool {
 /// Whether the pool has what the type asks.
 fn suits(pool: &PoolRow, wanted: &Type, dialect: Dialect) -> bool {
     let capabilities = pool.capabilities();
-    wanted.specs().filter(|(key, _)| *key != volume_type::ZONES).all(|(key, requirement)| {
+    let zones = match dialect {
+        Dialect::Block => volume_type::ZONES,
+        Dialect::Share => share_type::ZONES,
+    };
+    wanted.specs().filter(|(key, _)| *key != zones).all(|(key, requirement)| {
         let Some(path) = capability_path(key) else { return true };
         let mut found = capabilities.get(path[0]);
         for step in &path[1..] {

@@ -1,6 +1,7 @@
 //! `stowage manage`: what an operator does with the database, service running or not (on SQLite: not). What changes shares and
 //! their servers asks the running service.
 
+mod ensure;
 mod quota_check;
 mod reset_admin_password;
 mod service;
@@ -25,6 +26,8 @@ pub enum Manage {
     /// Share servers.
     #[command(subcommand)]
     ShareServer(ShareServer),
+    /// Have a back end's driver compare its shares with what it finds. Asks the running service.
+    Ensure(ensure::Ensure),
     /// Give the built-in identity's user `admin` a new random password, written to a new clouds.yaml. Ends its tokens.
     ResetAdminPassword {
         /// Where to write it. Without: clouds.yaml in the state folder.
@@ -69,6 +72,7 @@ pub async fn manage(args: &SourceArgs, command: Manage) -> Result<bool> {
         Manage::ShareServer(ShareServer::RetryNetworkUpdate { id, login }) => {
             share_server::retry_network_update(&config, &id, &login).await.map(|()| true)
         }
+        Manage::Ensure(ask) => ensure::ensure(&config, &ask).await,
         Manage::ResetAdminPassword { file } => reset_admin_password::reset(&config, file).await.map(|()| true),
     }
 }
