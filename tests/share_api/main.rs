@@ -2,6 +2,8 @@
 
 mod access;
 mod bin;
+mod ensure;
+mod ensure_runs;
 mod group_types;
 mod instances;
 mod lists;
@@ -17,6 +19,7 @@ mod networks;
 mod operators;
 mod placing;
 mod protocol;
+mod pools;
 mod quotas;
 mod replicas;
 mod resize;
@@ -25,6 +28,7 @@ mod served;
 mod server_ends;
 mod server_failures;
 mod servers;
+mod services;
 mod share_servers;
 mod shares;
 mod site;

@@ -88,6 +88,11 @@ impl Site {
         .await;
     }
 
+    /// The same service, ended in order and started again.
+    pub async fn restarted(self) -> Self {
+        Self { app: self.app.restart().await, _database: self._database }
+    }
+
     pub async fn member(&self) -> Client {
         self.share(Persona::Member).await.at(LATEST)
     }

@@ -38,6 +38,8 @@ enum Action {
     Hang,
     HangAfter,
     WrongAnswer,
+    WrongId,
+    LeaveOut,
     Pending(u32),
 }
 
@@ -47,6 +49,10 @@ pub struct Plan {
     actions: Vec<Action>,
     /// The answer shall be a wrong one.
     pub lie: bool,
+    /// The answer shall be about another object.
+    pub wrong_id: bool,
+    /// There shall be no answer about this object, where there is one about others.
+    pub leave_out: bool,
     /// Long work: how often it answers `pending` before it is done.
     pub polls: u32,
 }
@@ -109,6 +115,8 @@ impl Action {
             ("hang", None) => Self::Hang,
             ("hang-after", None) => Self::HangAfter,
             ("wrong-answer", None) => Self::WrongAnswer,
+            ("wrong-id", None) => Self::WrongId,
+            ("leave-out", None) => Self::LeaveOut,
             ("pending", Some(polls)) => Self::Pending(polls.parse().ok()?),
             _ => return None,
         })
@@ -188,6 +196,8 @@ impl Memory {
             if fault.due(cx, id)? {
                 match fault.action {
                     Action::WrongAnswer => plan.lie = true,
+                    Action::WrongId => plan.wrong_id = true,
+                    Action::LeaveOut => plan.leave_out = true,
                     Action::Pending(polls) => plan.polls = polls,
                     _ => plan.actions.push(fault.action.clone()),
                 }

@@ -47,7 +47,8 @@ const FAULTS: Opt<Vec<String>> = Opt::texts(
     "faults",
     "What goes wrong, each VERB[@OBJECT][#N|#/N]=ACTION[:ARGUMENT]. VERB: `volumes.create` or `*`. OBJECT: a name or id, `*` at its end \
      matches any rest. #N: only the Nth call for an object; #/N: every Nth call. Actions: delay:MS, delay-after:MS, refuse:KIND, lose-answer, \
-     fail-after:KIND, trap, trap-after, hang, hang-after, wrong-answer, pending:POLLS.",
+     fail-after:KIND, trap, trap-after, hang, hang-after, wrong-answer, pending:POLLS; where one call is about many objects \
+     also wrong-id, leave-out.",
 );
 
 pub fn all() -> Vec<OptionSpec> {

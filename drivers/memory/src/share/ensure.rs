@@ -9,6 +9,13 @@ fn same(a: &[ExportLocation], b: &[ExportLocation]) -> bool {
     a.len() == b.len() && a.iter().all(|l| b.iter().any(|m| m.path == l.path && m.admin_only == l.admin_only && m.preferred == l.preferred))
 }
 
+/// How the answer about one share goes wrong.
+#[derive(Default)]
+struct Slip {
+    wrong_id: bool,
+    leave_out: bool,
+}
+
 impl Ensure for Memory {
     fn fingerprint(&self, cx: &Context) -> Result<String> {
         self.verb(cx, "", "", |_| {
@@ -18,8 +25,28 @@ impl Ensure for Memory {
     }
 
     fn ensure_share(&self, cx: &Context, item: &EnsureItem) -> Result<EnsureOutcome> {
+        self.look(cx, item, &mut Slip::default())
+    }
+
+    fn ensure_shares(&self, cx: &Context, items: &[EnsureItem]) -> Result<Vec<Ensured>> {
+        let mut answers = Vec::with_capacity(items.len());
+        for item in items {
+            let mut slip = Slip::default();
+            let outcome = self.look(cx, item, &mut slip).unwrap_or_else(EnsureOutcome::Failed);
+            let id = if slip.wrong_id { format!("not-{}", item.share.id) } else { item.share.id.clone() };
+            if !slip.leave_out {
+                answers.push(Ensured { id, outcome });
+            }
+        }
+        Ok(answers)
+    }
+}
+
+impl Memory {
+    fn look(&self, cx: &Context, item: &EnsureItem, slip: &mut Slip) -> Result<EnsureOutcome> {
         let share = &item.share;
         self.verb(cx, &share.id, &share.name, |plan| {
+            *slip = Slip { wrong_id: plan.wrong_id, leave_out: plan.leave_out };
             let array = self.array(cx);
             let (object, data) = match self.share(&*array, &share.id) {
                 Err(lost) if lost.kind == ErrorKind::NotFound => {
