@@ -2,12 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{
-    app::App,
-    clock,
-    error::Result,
-    store::sql::ensure_shares::EnsureShare,
-};
+use crate::{app::App, clock, error::Result, store::sql::ensure_shares::EnsureShare};
 
 /// How many single shares are shown.
 const SHOWN: i64 = 100;

@@ -10,7 +10,10 @@ use crate::{
         Store, StoreResult, Tx,
         bind::{Sql, bind_values},
         on_read, on_tx,
-        sql::{ensure::EnsureRun, shares::{SELECT, ShareRow}},
+        sql::{
+            ensure::EnsureRun,
+            shares::{SELECT, ShareRow},
+        },
     },
 };
 
@@ -96,7 +99,8 @@ impl Tx {
     /// none left to try.
     pub async fn ensure_take_busy(&mut self, run: &EnsureRun, tries: i64, now: Micros) -> StoreResult<bool> {
         // a busy share's part is the number of its turns
-        let sql = "SELECT share_id, part FROM ensure_shares WHERE run_id = $1 AND state = 'busy' AND part < $2 ORDER BY part, share_id LIMIT $3";
+        let sql =
+            "SELECT share_id, part FROM ensure_shares WHERE run_id = $1 AND state = 'busy' AND part < $2 ORDER BY part, share_id LIMIT $3";
         let rows: Vec<(String, i64)> = on_tx!(self, c => sqlx::query_as(sql).bind(&run.id).bind(tries).bind(run.batch).fetch_all(c).await?);
         let Some(tried) = rows.iter().map(|(_, tried)| *tried).max() else { return Ok(false) };
         let ids: Vec<String> = rows.into_iter().map(|(id, _)| id).collect();
@@ -225,7 +229,9 @@ impl Tx {
     ) -> StoreResult<bool> {
         let sql = "UPDATE share_instances SET provider_id = COALESCE($2, provider_id), provider_data = COALESCE($3, provider_data), \
                        host = COALESCE($4, host), updated_at = $5 WHERE share_id = $1";
-        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(provider_id).bind(provider_data).bind(pool).bind(now).execute(c).await?.rows_affected())
-            == 1)
+        Ok(
+            on_tx!(self, c => sqlx::query(sql).bind(id).bind(provider_id).bind(provider_data).bind(pool).bind(now).execute(c).await?.rows_affected())
+                == 1,
+        )
     }
 }

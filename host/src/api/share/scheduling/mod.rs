@@ -24,7 +24,6 @@ pub const ROUTES: &[Route] = &[
         "List the pools",
         handler!(pools::list),
     )
-    .system_too()
     .query(FILTERS),
     Route::new(
         Api::Share,
@@ -35,6 +34,5 @@ pub const ROUTES: &[Route] = &[
         "List the pools with what they can do",
         handler!(pools::detail),
     )
-    .system_too()
     .query(FILTERS),
 ];

@@ -15,7 +15,7 @@ use crate::{
 const ENSURE_SINCE: u16 = 86;
 
 const fn list_at(path: &'static str) -> Route {
-    Route::new(Api::Share, Verb::Get, path, "service:index", 200, "List the services", handler!(list::list)).system_too().query(&[
+    Route::new(Api::Share, Verb::Get, path, "service:index", 200, "List the services", handler!(list::list)).query(&[
         ("host", "string", "filter"),
         ("binary", "string", "filter"),
         ("zone", "string", "filter"),
@@ -26,7 +26,7 @@ const fn list_at(path: &'static str) -> Route {
 }
 
 const fn toggle(path: &'static str, summary: &'static str, handler: Handler) -> Route {
-    Route::new(Api::Share, Verb::Put, path, "service:update", 200, summary, handler).system_too().body(&[
+    Route::new(Api::Share, Verb::Put, path, "service:update", 200, summary, handler).body(&[
         ("host", "string", "host@backend"),
         ("binary", "string", "manila-share"),
         ("disabled_reason", "string", "why, from 2.83"),
@@ -34,7 +34,7 @@ const fn toggle(path: &'static str, summary: &'static str, handler: Handler) -> 
 }
 
 const fn ensure(path: &'static str, summary: &'static str, handler: Handler) -> Route {
-    Route::new(Api::Share, Verb::Post, path, "service:ensure_shares", 202, summary, handler).system_too().since(ENSURE_SINCE)
+    Route::new(Api::Share, Verb::Post, path, "service:ensure_shares", 202, summary, handler).since(ENSURE_SINCE)
 }
 
 const ENABLE: &str = "Let new shares come to a back end";

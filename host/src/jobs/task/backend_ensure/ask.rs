@@ -16,13 +16,7 @@ use crate::{
     store::sql::{ensure::EnsureRun, shares::ShareRow},
 };
 
-pub(super) async fn ask(
-    cx: &JobContext,
-    ask: &mut Ask,
-    run: &EnsureRun,
-    part: i64,
-    shares: Vec<ShareRow>,
-) -> Result<Outcome, TaskError> {
+pub(super) async fn ask(cx: &JobContext, ask: &mut Ask, run: &EnsureRun, part: i64, shares: Vec<ShareRow>) -> Result<Outcome, TaskError> {
     if shares.is_empty() {
         return let_go_of_nothing(cx, ask, run).await;
     }

@@ -4,7 +4,13 @@
 use super::Ask;
 use crate::{
     clock,
-    jobs::{JobContext, Outcome, TaskError, task::{block_support::call, tried::{settled, unless_fenced}}},
+    jobs::{
+        JobContext, Outcome, TaskError,
+        task::{
+            block_support::call,
+            tried::{settled, unless_fenced},
+        },
+    },
     service::share_service::start::{self, Asker, Cause},
 };
 

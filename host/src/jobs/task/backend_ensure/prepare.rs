@@ -2,7 +2,10 @@
 
 use super::{Ask, end};
 use crate::{
-    jobs::{JobContext, Outcome, TaskError, task::{block_support::call, tried::unless_fenced}},
+    jobs::{
+        JobContext, Outcome, TaskError,
+        task::{block_support::call, tried::unless_fenced},
+    },
     serve,
     service::share_service::start::{self, Cause},
     store::sql::ensure::EnsureRun,

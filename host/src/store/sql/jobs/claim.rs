@@ -24,8 +24,7 @@ const LANE_IS_DUE: &str = "SELECT 1 FROM jobs j WHERE j.state = 'ready' AND j.ba
              AND NOT EXISTS (SELECT 1 FROM job_holds h WHERE h.order_key = j.order_key) \
              AND NOT EXISTS (SELECT 1 FROM jobs o WHERE o.order_key = j.order_key AND o.state <> 'done' AND o.seq < j.seq) LIMIT 1";
 /// The front of an order key.
-const NEXT_IN_ORDER: &str =
-    "SELECT backend, state = 'ready' AND run_at <= {now} AND NOT EXISTS (SELECT 1 FROM job_holds h WHERE h.order_key = $1) \
+const NEXT_IN_ORDER: &str = "SELECT backend, state = 'ready' AND run_at <= {now} AND NOT EXISTS (SELECT 1 FROM job_holds h WHERE h.order_key = $1) \
              FROM jobs WHERE order_key = $1 AND state <> 'done' ORDER BY seq LIMIT 1";
 /// What a claim for a back end takes.
 const DUE_IN_LANE: &str = "SELECT j.seq FROM jobs j WHERE j.state = 'ready' AND j.backend = $2 AND j.run_at <= {now} \
