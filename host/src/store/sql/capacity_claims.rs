@@ -179,6 +179,26 @@ impl Tx {
         Ok(())
     }
 
+    /// The resource was found in another pool: it counts there from now on. False: that pool is not known, and nothing changed.
+    pub async fn move_allocation(&mut self, resource_id: &str, pool: &str) -> StoreResult<bool> {
+        self.hold_places_of(resource_id).await?;
+        let sql = "SELECT resource_id, pool, gib FROM pool_allocations WHERE resource_id = $1";
+        let old: Option<Allocation> = on_tx!(self, t => sqlx::query_as(sql).bind(resource_id).fetch_optional(t).await?);
+        let Some(old) = old else { return Ok(false) };
+        if old.pool == pool {
+            return Ok(true);
+        }
+        let sql = "UPDATE pools SET allocated_gib = allocated_gib + $2, resources = resources + 1 WHERE name = $1";
+        if on_tx!(self, t => sqlx::query(sql).bind(pool).bind(old.gib).execute(t).await?.rows_affected()) == 0 {
+            return Ok(false);
+        }
+        let sql = "UPDATE pools SET allocated_gib = allocated_gib - $2, resources = resources - 1 WHERE name = $1";
+        on_tx!(self, t => sqlx::query(sql).bind(&old.pool).bind(old.gib).execute(t).await?.rows_affected());
+        let sql = "UPDATE pool_allocations SET pool = $2 WHERE resource_id = $1";
+        on_tx!(self, t => sqlx::query(sql).bind(resource_id).bind(pool).execute(t).await?.rows_affected());
+        Ok(true)
+    }
+
     /// Ends what an earlier placement of the same resource left open: on a pool in `abandoned` something may exist (a
     /// clean-up job removes it), anywhere else nothing does.
     pub(crate) async fn close_earlier_claim(&mut self, resource_id: &str, abandoned: &[String]) -> StoreResult<()> {

@@ -94,7 +94,13 @@ async fn one(
 
 /// What the driver says anew.
 async fn updated(tx: &mut Tx, cx: &JobContext, run: &EnsureRun, share: &ShareRow, update: &EnsuredUpdate, now: Micros) -> StoreResult<()> {
-    let pool = update.pool.as_ref().map(|pool| format!("{}#{pool}", run.backend));
+    let mut pool = update.pool.as_ref().map(|pool| format!("{}#{pool}", run.backend));
+    if let Some(found) = &pool
+        && !tx.move_allocation(&share.id, found).await?
+    {
+        tracing::warn!(share_id = %share.id, pool = found, "the driver found the share in a pool that it does not report; the share stays where it was");
+        pool = None;
+    }
     if update.provider_id.is_some() || update.provider_data.is_some() || pool.is_some() {
         tx.share_found(&share.id, update.provider_id.as_deref(), update.provider_data.as_deref(), pool.as_deref(), now).await?;
     }
