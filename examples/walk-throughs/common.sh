@@ -1,11 +1,14 @@
 # common.sh: logs in with the clouds.yaml of a running `stowage serve` and gives the walk-throughs their few words:
 #
-#   api METHOD PATH [JSON]   one call of the block API; shows it, and the answer's status and body; ends the script above 399
+#   api METHOD PATH [JSON]   one call of the API; shows it, and the answer's status and body; ends the script above 399
 #   refused STATUS METHOD PATH [JSON]   one that must be answered with this status
 #   field PATH               a member of the last answer's body, like volume.id or attachments.0.status
 #   eventually WANT PATH FIELD   asks again until the field has the value; ends the script after half a minute
 #
-# OS_CLIENT_CONFIG_FILE says where clouds.yaml is (default: where `stowage serve` writes it).
+# `block`, `share` or `admin` says which API is meant.
+#
+# OS_CLIENT_CONFIG_FILE says where clouds.yaml is (default: where `stowage serve` writes it), STOWAGE_ADMIN_URL where the admin
+# API is (default: http://127.0.0.1:8790).
 # Needs curl and python3. Leaves nothing behind but what a script that fails has not deleted yet.
 set -euo pipefail
 clouds=${OS_CLIENT_CONFIG_FILE:-${XDG_STATE_HOME:-$HOME/.local/state}/stowage/clouds.yaml}
@@ -50,7 +53,7 @@ for service in json.load(open(sys.argv[1]))["token"]["catalog"]:
 
 call() { # METHOD PATH [JSON] -> status
   local body=(); [ $# -lt 3 ] || body=(-H 'Content-Type: application/json' -d "$3")
-  curl -sS --noproxy '*' -o "$answer" -w '%{http_code}' -X "$1" -H "X-Auth-Token: $token" "${version_header[@]}" ${body[@]+"${body[@]}"} "$base$2"
+  curl -sS --noproxy '*' -o "$answer" -w '%{http_code}' -X "$1" -H "X-Auth-Token: $token" ${version_header[@]+"${version_header[@]}"} ${body[@]+"${body[@]}"} "$base$2"
 }
 show() { printf '\n$ %s %s %s\n%s %s\n' "$1" "$2" "${3:-}" "$status" "$(head -c 1200 "$answer")"; }
 api() { status=$(call "$@"); show "$@"; [ "$status" -lt 400 ]; }
@@ -72,5 +75,6 @@ is() { [ "$(field "$1")" = "$2" ] || { echo "$1 is $(field "$1"), not $2" >&2; r
 login
 block() { base=$(login_catalog block-storage); version_header=(-H "OpenStack-API-Version: volume $version"); }
 share() { base=$(login_catalog shared-file-system); version_header=(-H "X-OpenStack-Manila-API-Version: $version"); }
+admin() { base=${STOWAGE_ADMIN_URL:-http://127.0.0.1:8790}/stowage/v1; version_header=(); }
 catalog=$(mktemp); cp "$answer" "$catalog"; trap 'rm -f "$answer" "$headers" "$catalog"' EXIT
 login_catalog() { answer=$catalog endpoint "$1"; }

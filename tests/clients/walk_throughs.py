@@ -13,8 +13,17 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "examples"))
 from demo_common import free_ports  # noqa: E402
 
-# what examples/walk-throughs/share-networks.sh says that it needs
-SHARE_SERVERS = """
+# share-networks.sh says why it needs the networks and the last back end
+BACKENDS = """
+[[backend]]
+name = "memory"
+driver = "memory"
+
+[[backend]]
+name = "shares"
+driver = "memory"
+kind = "share"
+
 [network]
 [[network.subnet]]
 id = "walk-v4"
@@ -53,9 +62,9 @@ def main():
         with open(config, "w") as f:
             f.write(f'state_dir = "{home}/state"\n[listen]\n' + "".join(
                 f'{name} = "127.0.0.1:{port}"\n' for name, port in
-                (("identity", identity), ("block", block), ("share", share), ("admin", admin))) + '[[backend]]\nname = "memory"\ndriver = "memory"\n' + SHARE_SERVERS)
+                (("identity", identity), ("block", block), ("share", share), ("admin", admin))) + BACKENDS)
         env = {k: v for k, v in os.environ.items() if not k.startswith(("OS_", "XDG_"))}
-        env.update(HOME=home, OS_CLIENT_CONFIG_FILE=os.path.join(home, "state", "clouds.yaml"))
+        env.update(HOME=home, OS_CLIENT_CONFIG_FILE=os.path.join(home, "state", "clouds.yaml"), STOWAGE_ADMIN_URL=f"http://127.0.0.1:{admin}")
         with open(os.path.join(home, "log"), "wb") as log:
             service = subprocess.Popen([os.environ["STOWAGE_BIN"], "--config", config, "serve"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env)
         try:
