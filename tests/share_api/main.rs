@@ -3,6 +3,7 @@
 mod access;
 mod bin;
 mod ensure;
+mod ensure_many;
 mod ensure_processes;
 mod ensure_runs;
 mod group_types;

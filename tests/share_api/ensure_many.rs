@@ -1,0 +1,58 @@
+//! Ensuring many shares: the back end's other work goes on meanwhile, and so does everybody else's.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use support::{many_shares, wait};
+
+use crate::{
+    ensure::{patient, run},
+    site::{Site, create},
+};
+
+/// `make test-full` and whoever wants to know take 50000; `STOWAGE_TEST_MANY_SHARES` says so.
+fn many() -> i64 {
+    std::env::var("STOWAGE_TEST_MANY_SHARES").map_or(2_000, |n| n.parse().unwrap())
+}
+
+#[tokio::test]
+async fn b6_ensuring_many_shares_holds_up_no_other_work_of_the_back_end() {
+    let (many, batch) = (many(), 50);
+    let site = Site::with(json!({ "pools": ["p1:10000000"], "ensure_batch": batch })).await;
+    let (member, operator) = (site.member().await, site.operator().await);
+    let first = site.available().await;
+    many_shares::copies(&site.app().config.get().database_url(), &first, many).await;
+    patient(&operator).await.expect(202);
+    let (mut cycles, mut slowest) = (0, Duration::ZERO);
+    let ending = wait::within(Duration::from_secs(600), "the run to end", || async {
+        let run = run(&site).await;
+        (run["state"] != "running").then_some(run)
+    });
+    let others = async {
+        // each within the patience of the tests, whatever the run does
+        loop {
+            let began = Instant::now();
+            let id = create(&member, json!({})).await;
+            member.share_until(&id, "available").await;
+            member.get("/shares/detail?limit=50").await.expect(200);
+            member.delete(&format!("/shares/{id}")).await.expect(202);
+            member.until_gone(&format!("/shares/{id}")).await;
+            slowest = slowest.max(began.elapsed());
+            if run(&site).await["state"] == "running" {
+                cycles += 1;
+            }
+        }
+    };
+    let last = tokio::select! {
+        last = ending => last,
+        _ = others => unreachable!(),
+    };
+    eprintln!("{many} shares, {} a second; meanwhile {cycles} shares came and went, the slowest within {slowest:?}", last["rate"]);
+    assert_eq!(
+        (&last["state"], &last["failed"], &last["left_out"], &last["broken"]),
+        (&json!("done"), &json!(0), &json!(0), &json!(0)),
+        "{last}"
+    );
+    assert!(last["unchanged"].as_i64() > Some(many), "{last}");
+    assert!(cycles >= 2, "the others waited for the run: {cycles}");
+}
