@@ -21,7 +21,7 @@ use crate::{
     reconcile::{
         Reconcilers, dead_workers::DeadWorkers, deliver::Deliver, driver_follow::DriverFollow, driver_health::DriverHealth,
         empty_bin::EmptyBin, forget_placements::ForgetPlacements, forget_tokens::ForgetTokens, idle_servers::IdleServers, purge::Purge,
-        stats::Stats,
+        stats::Stats, webhook::Webhook,
     },
     serve::{Addresses, ServeError},
     service::identity::{
@@ -179,8 +179,10 @@ impl App {
         let (store, jobs) = (&self.store, &self.jobs);
         let mut purge = Purge::new(store.clone());
         purge.tombstones = config.jobs.tombstone_age;
+        let deliver = Deliver::new(store.clone(), vec![Arc::new(LogSink)]).with_webhook(self.config.clone(), self.reconcilers.clone());
         self.reconcilers.start(jobs, Arc::new(DeadWorkers::new(store.clone(), jobs.clone())));
-        self.reconcilers.start(jobs, Arc::new(Deliver::new(store.clone(), vec![Arc::new(LogSink)])));
+        self.reconcilers.start(jobs, Arc::new(deliver));
+        self.reconcilers.start(jobs, Arc::new(Webhook::new(store.clone(), self.config.clone(), self.health.clone())));
         self.reconcilers.start(jobs, Arc::new(purge));
         self.reconcilers.start(jobs, Arc::new(DriverHealth::new(self.drivers.clone())));
         if !store.is_sqlite() {

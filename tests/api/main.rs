@@ -31,4 +31,5 @@ mod transfers;
 mod types;
 mod volume_actions;
 mod volumes;
+mod webhook;
 mod who_may;

@@ -38,6 +38,7 @@ const SMALL: &[&str] = &[
     "workers",
     "duties",
     "settings",
+    "webhook_state",
     "volume_types",
     "share_types",
     "driver_active",
@@ -55,6 +56,8 @@ const BEHIND_IT: &[&str] = &[
     "DELETE FROM capacity_claims WHERE settled_at",
     // in the order of its key, a batch at a time
     "SELECT seq, id, event_type, resource_kind, resource_id, project_id, user_id, request_id, payload, created_at, attempts FROM outbox e",
+    "SELECT seq, id, event_type, resource_kind, resource_id, project_id, user_id, request_id, payload, created_at, attempts FROM webhook_queue e",
+    "SELECT COUNT(*) AS waiting, COALESCE(SUM(CASE WHEN attempts > 0 THEN 1 ELSE 0 END), 0) AS refused",
     "WITH held AS ( SELECT v.project_id, v.volume_type_id AS type_id, 1 AS volumes",
 ];
 

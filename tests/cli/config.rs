@@ -1,8 +1,8 @@
-use std::{fs, process::Output};
+use std::{fs, process::Output, sync::Arc};
 
 use serde_json::json;
 use stowage::api::route::Api;
-use support::{Persona, Process, drivers, process::command, wait};
+use support::{Persona, Process, drivers, process::command, receiver::Receiver, wait};
 use tempfile::TempDir;
 
 fn run(home: &TempDir, config: &str, args: &[&str]) -> Output {
@@ -56,6 +56,24 @@ fn doctor_names_the_driver_file_that_is_missing() {
     let said = text(&out.stdout);
     assert_eq!(out.status.code(), Some(1));
     assert!(said.contains("WRONG back end a:") && said.contains("vendor.wasm is not there"), "{said}");
+}
+
+#[tokio::test]
+async fn doctor_says_whether_somebody_answers_where_events_are_posted() {
+    let mut receiver = Receiver::start().await;
+    let home = Arc::new(tempfile::tempdir().unwrap());
+    let config = format!("[notify.webhook]\nurl = \"{}?token=hunter2\"\nsecret = {{ value = \"hunter2\" }}\n", receiver.url());
+    let doctor = || {
+        let (home, config) = (Arc::clone(&home), config.clone());
+        async move { text(&tokio::task::spawn_blocking(move || run(&home, &config, &["doctor"])).await.unwrap().stdout) }
+    };
+    let said = doctor().await;
+    assert!(said.contains(&format!("ok    webhook: {} answers", receiver.url())), "{said}");
+    assert!(receiver.got().is_empty(), "no event was told");
+    receiver.end().await;
+    let said = doctor().await;
+    assert!(said.contains("WRONG webhook: ") && said.contains("cannot be reached"), "{said}");
+    assert!(!said.contains("hunter2"), "{said}");
 }
 
 #[test]

@@ -17,4 +17,5 @@ mod settings;
 mod share_networks;
 mod subnet_checks;
 mod tombstones;
+mod webhook;
 mod workers;

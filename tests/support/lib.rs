@@ -11,11 +11,13 @@ pub mod db;
 pub mod drivers;
 pub mod initiator;
 pub mod lab;
+pub mod many_shares;
 pub mod node;
 pub mod persona;
 pub mod ports;
 pub mod postgres;
 pub mod process;
+pub mod receiver;
 pub mod record;
 pub mod wait;
 

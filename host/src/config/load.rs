@@ -111,6 +111,7 @@ fn anchor(config: &mut Config, folder: &Path) {
         &mut config.drivers.cache,
         &mut config.policy.file,
         &mut config.identity.keystone.ca_file,
+        &mut config.notify.webhook.ca_file,
     ] {
         if !path.as_os_str().is_empty() && path.is_relative() {
             *path = folder.join(&*path);

@@ -19,6 +19,7 @@ mod listen;
 pub mod load;
 mod log;
 mod network;
+mod notify;
 mod policy;
 mod quota;
 pub mod reload;
@@ -42,6 +43,7 @@ pub use jobs::JobsConfig;
 pub use listen::{Bind, ListenConfig, PublicUrlConfig};
 pub use log::{LogConfig, LogFormat};
 pub use network::{AddressRange, NetworkConfig, SubnetConfig};
+pub use notify::{NotifyConfig, WebhookConfig};
 pub use policy::PolicyConfig;
 pub use quota::{QuotaConfig, ShareQuotaConfig};
 pub use reload::{Live, Reload};
@@ -71,6 +73,7 @@ pub struct Config {
     pub network: NetworkConfig,
     pub copy: CopyConfig,
     pub drivers: DriversConfig,
+    pub notify: NotifyConfig,
     pub log: LogConfig,
     /// The back ends, `[[backend]]` each.
     #[serde(rename = "backend")]
@@ -95,6 +98,7 @@ impl Default for Config {
             network: NetworkConfig::default(),
             copy: CopyConfig::default(),
             drivers: DriversConfig::default(),
+            notify: NotifyConfig::default(),
             log: LogConfig::default(),
             backends: Vec::new(),
         }

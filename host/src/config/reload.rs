@@ -154,6 +154,10 @@ fn compare(old: &Config, new: &Config) -> Reload {
     if old.database.url != new.database.url && !report.needs_restart.iter().any(|k| k == "database.url") {
         report.needs_restart.push("database.url".to_owned());
     }
+    let secret = "notify.webhook.secret";
+    if old.notify.webhook.secret != new.notify.webhook.secret && !report.changed.iter().any(|k| k.starts_with(secret)) {
+        report.changed.push(secret.to_owned());
+    }
     let find = |config: &Config, name: &str| config.backends.iter().find(|b| b.name == name).cloned();
     for backend in &new.backends {
         match find(old, &backend.name) {

@@ -114,6 +114,30 @@ fn keystone_mode_needs_a_url_and_a_user() {
 }
 
 #[test]
+fn a_webhook_needs_a_url_and_a_secret_and_events_there_can_be() {
+    let text = refusal("[notify.webhook]\nurl = \"https://events.example.org/stowage\"\n");
+    assert!(text.contains("stowage.toml:2:7: a receiver could not tell our events from anybody's"), "{text}");
+    let text = refusal("[notify.webhook]\nurl = \"https://u:hunter2@events.example.org/\"\nsecret = { value = \"s\" }\n");
+    assert!(text.contains("has a user in it"), "{text}");
+    let text = refusal("[notify.webhook]\nevents = [\"volume.*\", \"*.end\"]\n");
+    assert!(text.contains("\"*.end\" is no event"), "{text}");
+}
+
+#[test]
+fn a_changed_secret_of_the_webhook_is_reported_and_not_shown() {
+    let config = |secret: &str| Config {
+        notify: NotifyConfig {
+            webhook: WebhookConfig { url: "http://receiver".to_owned(), secret: Secret::literal(secret), ..WebhookConfig::default() },
+        },
+        ..Config::default()
+    };
+    let live = Live::new(config("hunter2"), load::Source::default());
+    let report = live.replace(config("hunter3"));
+    assert_eq!(report.changed, ["notify.webhook.secret"]);
+    assert_eq!(live.get().notify.webhook.secret.expose(), "hunter3");
+}
+
+#[test]
 fn a_secret_is_read_from_its_file_without_the_final_newline() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), "hunter2\n").unwrap();

@@ -6,7 +6,7 @@ use std::{collections::HashMap, ops::Range, time::Duration};
 
 use toml::de::{DeTable, DeValue};
 
-use super::{BackendConfig, CatalogService, Config, Finding, IdentityMode, QuotaConfig, ShareConfig, duration, filters};
+use super::{BackendConfig, CatalogService, Config, Finding, IdentityMode, QuotaConfig, ShareConfig, WebhookConfig, duration, filters};
 use crate::{scheduler::formula::Formula, wasm::engine::MAX_MEMORY};
 
 /// A step on the way to a value: a key, or an index of an array.
@@ -32,6 +32,7 @@ pub(super) fn check(text: &str, config: &Config) -> Vec<Finding> {
     check.quota(&config.quota);
     check.limits(config);
     check.network(&config.network);
+    check.webhook(&config.notify.webhook);
     for (n, backend) in config.backends.iter().enumerate() {
         check.backend(n, backend, config);
     }
@@ -293,6 +294,37 @@ impl Check<'_> {
         }
     }
 
+    fn webhook(&mut self, webhook: &WebhookConfig) {
+        let at = |key| [Key("notify"), Key("webhook"), Key(key)];
+        if webhook.is_on() {
+            if !is_receiver(&webhook.url) {
+                self.refuse(
+                    &at("url"),
+                    format!("{:?} is no http(s) URL, or has a user in it", webhook.url),
+                    "write it like \"https://events.example.org/stowage\"",
+                );
+            }
+            if webhook.secret.expose().is_empty() {
+                let why = "a receiver could not tell our events from anybody's";
+                self.refuse(&at("url"), why, "set notify.webhook.secret, which the receiver knows, too");
+            }
+        }
+        for (n, pattern) in webhook.events.iter().enumerate() {
+            let plain = pattern.strip_suffix('*').unwrap_or(pattern);
+            if pattern.is_empty() || !plain.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "._".contains(c)) {
+                self.refuse(
+                    &[Key("notify"), Key("webhook"), Key("events"), Index(n)],
+                    format!("{pattern:?} is no event, and no beginning of some"),
+                    "write \"volume.create.end\", or \"volume.*\" for all that begin so",
+                );
+            }
+        }
+        self.duration(&at("timeout"), webhook.timeout, ms(100), ms(60_000));
+        self.duration(&at("max_age"), webhook.max_age, ms(60_000), ms(365 * 86_400_000));
+        self.number(&at("concurrency"), webhook.concurrency as u64, 1, 100);
+        self.number(&at("max_backlog"), u64::from(webhook.max_backlog), 1, 10_000_000);
+    }
+
     fn backend(&mut self, n: usize, backend: &BackendConfig, config: &Config) {
         let at = |key| [Key("backend"), Index(n), Key(key)];
         if !plain_name(&backend.name) {
@@ -352,6 +384,12 @@ fn plain_name(name: &str) -> bool {
 fn is_base_url(text: &str) -> bool {
     url::Url::parse(text)
         .is_ok_and(|u| matches!(u.scheme(), "http" | "https") && u.has_host() && u.query().is_none() && u.username().is_empty())
+}
+
+/// May have a query: some receivers know their senders by it.
+fn is_receiver(text: &str) -> bool {
+    url::Url::parse(text)
+        .is_ok_and(|u| matches!(u.scheme(), "http" | "https") && u.has_host() && u.username().is_empty() && u.password().is_none())
 }
 
 fn is_authority(text: &str) -> bool {

@@ -4,11 +4,13 @@
 //! happened is left untold. Delivery is at least once and in order per resource; a sink must cope with a repetition (the
 //! event's id tells). When a sink fails, the event and the later ones of its resource wait with back-off; other resources
 //! go on. One process delivers at a time, under a duty lease; when it dies, another takes over after the lease.
+//! What can be slow or gone, the [`webhook`], has a queue of its own, which the outbox fills.
 
 pub mod log_sink;
 pub mod message;
 pub mod outbox;
 pub mod share_message;
+pub mod webhook;
 
 use futures::future::BoxFuture;
 use serde_json::Value;

@@ -14,6 +14,7 @@ pub mod forget_tokens;
 pub mod idle_servers;
 pub mod purge;
 pub mod stats;
+pub mod webhook;
 
 use std::{
     collections::BTreeMap,
@@ -44,6 +45,10 @@ pub trait Reconciler: Send + Sync {
     /// True: one process runs it for all.
     fn is_duty(&self) -> bool {
         false
+    }
+    /// A duty: how long it is this process's, whatever becomes of it. A run must end within.
+    fn holds_duty(&self) -> Duration {
+        self.every() * 3
     }
     /// Brings things back to what they should be; says in a few words what it did, empty for nothing.
     fn run<'a>(&'a self) -> BoxFuture<'a, Result<String>>;
@@ -162,13 +167,13 @@ async fn one_run(all: &Reconcilers, jobs: &Jobs, reconciler: &dyn Reconciler) {
     });
 }
 
-/// Whether this process carries out the duty now. Held for three turns, so that a living holder keeps it.
+/// Whether this process carries out the duty now. Held for more than a turn, so that a living holder keeps it.
 async fn has_duty(jobs: &Jobs, reconciler: &dyn Reconciler) -> bool {
     if jobs.store().is_sqlite() {
         return true; // there is no other process
     }
     let Some(lease) = jobs.lease() else { return false };
-    let length = (reconciler.every() * 3).max(jobs.options().lease);
+    let length = reconciler.holds_duty().max(jobs.options().lease);
     let take = async {
         let mut tx = jobs.store().begin().await?;
         let ours = tx.take_duty(reconciler.name(), lease.worker(), length).await?;

@@ -35,6 +35,7 @@ pub mod transfer;
 pub mod volume;
 pub mod volume_metadata;
 pub mod volume_type;
+pub mod webhook;
 
 use std::collections::BTreeMap;
 

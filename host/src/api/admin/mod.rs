@@ -7,6 +7,7 @@ mod drivers;
 mod health;
 mod jobs;
 mod loops;
+mod notifications;
 mod openapi;
 mod placements;
 mod share_servers;
@@ -25,6 +26,7 @@ pub fn routes() -> Vec<Route> {
         backends::ROUTES,
         placements::ROUTES,
         share_servers::ROUTES,
+        notifications::ROUTES,
         openapi::ROUTES,
     ]
     .concat()

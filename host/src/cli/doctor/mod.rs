@@ -2,6 +2,7 @@
 //! compile is kept where the service keeps compiled drivers.
 
 mod drivers;
+mod webhook;
 
 use std::{fmt::Display, os::unix::fs::PermissionsExt};
 
@@ -46,6 +47,7 @@ pub async fn doctor(args: &SourceArgs) -> Result<bool> {
             ports(&mut report, &config).await;
             let database = database(&mut report, &config).await;
             drivers::check(&mut report, &config, &database).await;
+            webhook::check(&mut report, &config).await;
             database.close().await;
             copying(&mut report, &config).await;
         }

@@ -55,4 +55,5 @@ pub mod volume_migrations;
 pub mod volume_work;
 pub mod volumes;
 pub mod volumes_shared_targets;
+pub mod webhook_queue;
 pub mod workers;

@@ -48,14 +48,60 @@ impl TryFrom<OutboxRow> for Event {
     }
 }
 
+/// A table of events on their way: the outbox, and the queue of what can be slow or gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Queue {
+    Outbox,
+    Webhook,
+}
+
+impl Queue {
+    const fn table(self) -> &'static str {
+        match self {
+            Self::Outbox => "outbox",
+            Self::Webhook => "webhook_queue",
+        }
+    }
+}
+
+/// Appends an event.
+pub(super) async fn insert(tx: &mut Tx, queue: Queue, event: &NewEvent) -> StoreResult<()> {
+    let sql = tx.dialect().expand(
+        "INSERT INTO {table} (id, event_type, resource_kind, resource_id, project_id, user_id, request_id, payload, created_at, attempts, next_at) \
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8, n.at, 0, n.at FROM (SELECT {now} AS at) n",
+    );
+    let sql = AssertSqlSafe(sql.replace("{table}", queue.table()));
+    let id = uuid::Uuid::new_v4().to_string();
+    let payload = event.payload.to_string();
+    on_tx!(tx, c => sqlx::query(sql)
+        .bind(&id)
+        .bind(&event.event_type)
+        .bind(event.resource_kind)
+        .bind(&event.resource_id)
+        .bind(&event.project_id)
+        .bind(&event.user_id)
+        .bind(&event.request_id)
+        .bind(&payload)
+        .execute(c)
+        .await?
+        .rows_affected());
+    Ok(())
+}
+
 impl Store {
     /// The next events to deliver, in order; none behind a failed one of the same resource.
     pub async fn due_events(&self, limit: i64) -> StoreResult<Vec<Event>> {
-        let sql = self.dialect().sql(
-            "SELECT seq, id, event_type, resource_kind, resource_id, project_id, user_id, request_id, payload, created_at, attempts FROM outbox e \
-             WHERE e.next_at <= {now} AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.resource_id = e.resource_id AND o.seq < e.seq AND o.next_at > {now}) \
+        self.due_in(Queue::Outbox, limit).await
+    }
+
+    /// As [`Store::due_events`], of any queue.
+    pub(super) async fn due_in(&self, queue: Queue, limit: i64) -> StoreResult<Vec<Event>> {
+        let sql = self.dialect().expand(
+            "SELECT seq, id, event_type, resource_kind, resource_id, project_id, user_id, request_id, payload, created_at, attempts FROM {table} e \
+             WHERE e.next_at <= {now} AND NOT EXISTS (SELECT 1 FROM {table} o WHERE o.resource_id = e.resource_id AND o.seq < e.seq AND o.next_at > {now}) \
              ORDER BY e.seq LIMIT $1",
         );
+        let sql = AssertSqlSafe(sql.replace("{table}", queue.table()));
         let rows: Vec<OutboxRow> = on_read!(self, p => sqlx::query_as(sql).bind(limit).fetch_all(p).await?);
         rows.into_iter().map(Event::try_from).collect()
     }
@@ -64,25 +110,7 @@ impl Store {
 impl Tx {
     /// Writes an event; it is delivered after this transaction commits, and never when it rolls back.
     pub async fn publish(&mut self, event: &NewEvent) -> StoreResult<()> {
-        let sql = self.dialect().sql(
-            "INSERT INTO outbox (id, event_type, resource_kind, resource_id, project_id, user_id, request_id, payload, created_at, attempts, next_at) \
-             SELECT $1, $2, $3, $4, $5, $6, $7, $8, n.at, 0, n.at FROM (SELECT {now} AS at) n",
-        );
-        let id = uuid::Uuid::new_v4().to_string();
-        let payload = event.payload.to_string();
-        on_tx!(self, c => sqlx::query(sql)
-            .bind(&id)
-            .bind(&event.event_type)
-            .bind(event.resource_kind)
-            .bind(&event.resource_id)
-            .bind(&event.project_id)
-            .bind(&event.user_id)
-            .bind(&event.request_id)
-            .bind(&payload)
-            .execute(c)
-            .await?
-            .rows_affected());
-        Ok(())
+        insert(self, Queue::Outbox, event).await
     }
 
     /// Deletes delivered events.
