@@ -100,7 +100,7 @@ async fn what_waits_outlives_the_service() {
 async fn it_is_switched_on_and_off_while_the_service_runs() {
     let receiver = Receiver::start().await;
     let site = Site::start().await;
-    site.volume().await;
+    let volume = site.volume().await;
     assert_eq!(webhook(&site).await["state"], "off");
     let set = |webhook: WebhookConfig| {
         let mut config = stowage::config::Config::clone(&site.app.app().config.get());
@@ -109,12 +109,16 @@ async fn it_is_switched_on_and_off_while_the_service_runs() {
     };
     let changed = set(receiver.config()).changed;
     assert!(changed.contains(&"notify.webhook.url".to_owned()), "{changed:?}");
-    let volume = site.volume().await;
-    receiver.until_taken(&volume, "volume.create.end").await;
+    let member = site.member().await;
+    member.put(&format!("/volumes/{volume}"), json!({ "volume": { "name": "on" } })).await.expect(200);
+    let told = receiver.until_taken(&volume, "volume.update.end").await;
+    assert_eq!(told, ["volume.update.start", "volume.update.end"], "what was told before is not sent");
     assert_eq!(webhook(&site).await["state"], "ok");
     set(WebhookConfig { secret: Secret::literal(SECRET), ..WebhookConfig::default() });
-    site.volume().await;
     assert_eq!(webhook(&site).await["state"], "off");
+    member.put(&format!("/volumes/{volume}"), json!({ "volume": { "name": "off" } })).await.expect(200);
+    wait::until("the outbox to be empty", || async { site.app.app().store.due_events(1).await.unwrap().is_empty().then_some(()) }).await;
+    assert_eq!((webhook(&site).await["waiting"].clone(), receiver.taken(&volume).len()), (json!(0), 2));
 }
 
 #[tokio::test]

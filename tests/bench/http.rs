@@ -34,6 +34,7 @@ impl Connection {
             .header("host", &self.host)
             .header("x-auth-token", &self.token)
             .header("openstack-api-version", "volume 3.54")
+            .header("x-openstack-manila-api-version", "2.86")
             .header("accept", "application/json")
             .header("content-type", "application/json")
             .body(Full::new(body))

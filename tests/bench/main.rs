@@ -6,6 +6,7 @@
 mod attach;
 mod create;
 mod disk;
+mod ensure;
 mod http;
 mod machine;
 mod peers;
@@ -75,6 +76,7 @@ async fn measure(report: &mut Report, column: Column, database: Option<String>, 
         seed::up_to(&service, rows).await;
         read::measure(report, column, &service, rows, scale, &say).await;
     }
+    ensure::measure(report, column, &service, scale, &say).await;
     say("start with many volumes");
     service.restart().await;
     report.put(column, &format!("start, {} volumes", report::thousands(scale.many)), report::millis(service.started_in));

@@ -11,6 +11,8 @@ pub struct Scale {
     pub cycles: [(usize, usize); 2],
     /// The long list.
     pub many: usize,
+    /// Shares that are ensured.
+    pub shares: usize,
     /// The wait before memory is read.
     pub settle: Duration,
     pub name: &'static str,
@@ -23,6 +25,7 @@ impl Scale {
             creates: [(1, 100), (16, 800), (64, 1600)],
             cycles: [(1, 200), (8, 800)],
             many: 100_000,
+            shares: 50_000,
             settle: Duration::from_secs(5),
             name: "full",
         }
@@ -33,6 +36,7 @@ impl Scale {
             creates: [(1, 10), (16, 64), (64, 128)],
             cycles: [(1, 20), (8, 80)],
             many: 20_000,
+            shares: 5_000,
             settle: Duration::from_secs(1),
             name: "quick",
         }

@@ -2,8 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use stowage::{api::route::Api, config::Config, store::Durability};
+use stowage::{
+    api::route::Api,
+    config::{BackendConfig, Config},
+    store::Durability,
+};
 use support::{Persona, process::Process};
+
+/// Its back end of shares.
+pub const SHARES: &str = "stowage@shares";
 
 /// A running `stowage serve`.
 pub struct Service {
@@ -22,7 +29,10 @@ impl Service {
         let pools = serde_json::json!(["bench:10000000"]);
         Self::start_with(database, |config| {
             config.database.durability = durability;
+            let mut shares = BackendConfig::of_shares("shares", "memory");
+            shares.options.insert("pools".to_owned(), pools.clone());
             config.backends[0].options.insert("pools".to_owned(), pools);
+            config.backends.push(shares);
         })
         .await
     }
@@ -71,6 +81,9 @@ impl Service {
     pub fn block(&self) -> String {
         self.process.url(Api::Block).trim_start_matches("http://").to_owned()
     }
+    pub fn share(&self) -> String {
+        self.process.url(Api::Share).trim_start_matches("http://").to_owned()
+    }
     pub fn admin(&self) -> String {
         self.process.url(Api::Admin).trim_start_matches("http://").to_owned()
     }
@@ -89,7 +102,7 @@ impl Service {
         loop {
             let mut connection = crate::http::Connection::open(&self.admin(), &self.token).await;
             let answer = connection.json(200, hyper::Method::GET, "/stowage/v1/backends", None).await;
-            if answer["backends"].as_array().is_some_and(|b| b.iter().any(|b| b["state"] == "up")) {
+            if answer["backends"].as_array().is_some_and(|b| b.iter().all(|b| b["state"] == "up")) {
                 return;
             }
             assert!(begun.elapsed() < Duration::from_secs(60), "no back end came up: {answer}");

@@ -12,7 +12,7 @@ use crate::{
 
 /// `make test-full` and whoever wants to know take 50000; `STOWAGE_TEST_MANY_SHARES` says so.
 fn many() -> i64 {
-    std::env::var("STOWAGE_TEST_MANY_SHARES").map_or(2_000, |n| n.parse().unwrap())
+    std::env::var("STOWAGE_TEST_MANY_SHARES").map_or(1_000, |n| n.parse().unwrap())
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use sqlx::AssertSqlSafe;
 
 use crate::{
     clock::{Micros, micros},
