@@ -101,6 +101,8 @@ async fn it_is_switched_on_and_off_while_the_service_runs() {
     let receiver = Receiver::start().await;
     let site = Site::start().await;
     let volume = site.volume().await;
+    let outbox_is_empty = || async { site.app.app().store.due_events(1).await.unwrap().is_empty().then_some(()) };
+    wait::until("the outbox to be empty", outbox_is_empty).await;
     assert_eq!(webhook(&site).await["state"], "off");
     let set = |webhook: WebhookConfig| {
         let mut config = stowage::config::Config::clone(&site.app.app().config.get());
@@ -117,7 +119,7 @@ async fn it_is_switched_on_and_off_while_the_service_runs() {
     set(WebhookConfig { secret: Secret::literal(SECRET), ..WebhookConfig::default() });
     assert_eq!(webhook(&site).await["state"], "off");
     member.put(&format!("/volumes/{volume}"), json!({ "volume": { "name": "off" } })).await.expect(200);
-    wait::until("the outbox to be empty", || async { site.app.app().store.due_events(1).await.unwrap().is_empty().then_some(()) }).await;
+    wait::until("the outbox to be empty", outbox_is_empty).await;
     assert_eq!((webhook(&site).await["waiting"].clone(), receiver.taken(&volume).len()), (json!(0), 2));
 }
 

@@ -35,7 +35,11 @@ async fn b6_ensuring_many_shares_holds_up_no_other_work_of_the_back_end() {
             let id = create(&member, json!({})).await;
             member.share_until(&id, "available").await;
             member.get("/shares/detail?limit=50").await.expect(200);
-            member.delete(&format!("/shares/{id}")).await.expect(202);
+            // its turn to be ensured may come
+            wait::until("a delete to be accepted", || async {
+                (member.delete(&format!("/shares/{id}")).await.status == 202).then_some(())
+            })
+            .await;
             member.until_gone(&format!("/shares/{id}")).await;
             slowest = slowest.max(began.elapsed());
             if run(&site).await["state"] == "running" {

@@ -129,7 +129,9 @@ async fn b7_the_start_and_the_end_are_events_with_counts() {
     assert_eq!(of_run("share.ensure.start").len(), 1);
     let end = &of_run("share.ensure.end")[0];
     assert_eq!((&end["host"], &end["total"], &end["failed"]), (&json!(HOST), &json!(1), &json!(1)));
-    assert!(told.iter("share.ensure.error").iter().any(|(id, _)| *id == bad));
+    // of another resource: in an order of its own
+    support::wait::until("the share's event", || async { told.iter("share.ensure.error").iter().any(|(id, _)| *id == bad).then_some(()) })
+        .await;
 }
 
 #[tokio::test]

@@ -6,8 +6,12 @@ use std::{
 };
 
 use serde_json::Value;
-use tracing::field::{Field, Visit};
-use tracing_subscriber::{Layer, filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
+use tracing::{
+    Metadata,
+    field::{Field, Visit},
+    subscriber::Interest,
+};
+use tracing_subscriber::{Layer, layer::SubscriberExt, util::SubscriberInitExt};
 
 /// (resource, event type, payload)
 static TOLD: Mutex<Vec<(String, String, Value)>> = Mutex::new(Vec::new());
@@ -27,8 +31,7 @@ impl Told {
 pub fn listen() -> Told {
     static LISTENING: Once = Once::new();
     LISTENING.call_once(|| {
-        let events = Recorder.with_filter(filter_fn(|m| m.target() == "stowage::event"));
-        tracing_subscriber::registry().with(events).init();
+        tracing_subscriber::registry().with(Recorder).init();
     });
     Told
 }
@@ -63,7 +66,17 @@ impl Visit for Fields {
     }
 }
 
+/// Filters for the whole process. A filter of the layer alone loses events: SQLx asks whether its target is listened to without
+/// logging then, and the layer takes the answer for that of the next event on the thread.
 impl<S: tracing::Subscriber> Layer<S> for Recorder {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        if metadata.target() == "stowage::event" { Interest::always() } else { Interest::never() }
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>, _: tracing_subscriber::layer::Context<'_, S>) -> bool {
+        metadata.target() == "stowage::event"
+    }
+
     fn on_event(&self, event: &tracing::Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
         let mut fields = Fields::default();
         event.record(&mut fields);
