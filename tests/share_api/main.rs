@@ -19,6 +19,7 @@ mod locks;
 mod metadata;
 mod net;
 mod networks;
+mod notified;
 mod operators;
 mod placing;
 mod pools;
