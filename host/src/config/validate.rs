@@ -298,9 +298,10 @@ impl Check<'_> {
         let at = |key| [Key("notify"), Key("webhook"), Key(key)];
         if webhook.is_on() {
             if !is_receiver(&webhook.url) {
+                // not repeated: it may have a password in it
                 self.refuse(
                     &at("url"),
-                    format!("{:?} is no http(s) URL, or has a user in it", webhook.url),
+                    "this is no http(s) URL, or has a user in it",
                     "write it like \"https://events.example.org/stowage\"",
                 );
             }
