@@ -11,7 +11,7 @@ use std::{
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use stowage::{
-    config::CopyConfig,
+    config::{Config, CopyConfig},
     copy::{Copier, CopyError, Order, Progress},
     driver::{ErrorKind, capability::Capacity, types::ConnectionTarget},
 };
@@ -98,7 +98,11 @@ struct Two {
 
 impl Two {
     async fn start() -> Self {
-        let site = Site::start().await;
+        Self::start_with(|_| {}).await
+    }
+
+    async fn start_with(change: impl FnOnce(&mut Config)) -> Self {
+        let site = Site::start_with(change).await;
         let b = Array::new(&["p1"]);
         site.serve("stowage@b", &b).await;
         let arrays = vec![Arc::clone(&site.array), Arc::clone(&b)];
@@ -179,6 +183,30 @@ impl Two {
 
 fn name_id(volume: &Value) -> String {
     volume["os-vol-mig-status-attr:name_id"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_move_whose_time_is_over_while_it_copies_leaves_nothing_behind() {
+    let two = Two::start_with(|c| c.copy.max_age = Duration::from_secs(2)).await;
+    let id = two.volume().await;
+    two.hand.hold();
+    two.retype(&id, "on-demand").await.expect(202);
+    two.until_copying().await;
+    two.until_moved(&id, "error").await;
+    two.hand.release();
+    // the next one has the same time, and needs less
+    two.is_what_it_was(&id).await;
+}
+
+#[tokio::test]
+async fn a_driver_that_refuses_to_make_the_new_volume_is_heard_though_no_other_pool_is_left() {
+    let two = Two::start().await;
+    let id = two.volume().await;
+    two.b.fault("create", Fault::Refuse(ErrorKind::Exhausted));
+    two.retype(&id, "on-demand").await.expect(202);
+    let told = two.until_told(&id).await;
+    assert!(!told.contains("No storage back end"), "{told}");
+    two.is_what_it_was(&id).await;
 }
 
 #[tokio::test]

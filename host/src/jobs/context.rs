@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -25,6 +25,8 @@ pub struct JobContext<A = App> {
     pub(super) jobs: Jobs,
     pub(super) settled: Arc<AtomicBool>,
     pub(super) slot: Arc<Slot>,
+    /// What [`JobContext::commit_noted`] wrote last.
+    pub(super) noted: Arc<Mutex<Option<Value>>>,
 }
 
 impl<A> Clone for JobContext<A> {
@@ -36,6 +38,7 @@ impl<A> Clone for JobContext<A> {
             jobs: self.jobs.clone(),
             settled: Arc::clone(&self.settled),
             slot: Arc::clone(&self.slot),
+            noted: Arc::clone(&self.noted),
         }
     }
 }
@@ -49,6 +52,12 @@ impl<A> JobContext<A> {
     /// The queue the job came from, for follow-up jobs.
     pub fn queue(&self) -> &Jobs {
         &self.jobs
+    }
+
+    /// The job's payload as it stands in the database: what this run wrote, or else what it was claimed with. A task whose time
+    /// is over in the middle of a run ends with what that run had come to.
+    pub fn payload(&self) -> Value {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_else(|| self.job.payload.clone())
     }
 
     /// Goes on in the lane of `backend`: whoever is about to call a back end's driver asks for this first, so that a back end
@@ -97,6 +106,8 @@ impl<A> JobContext<A> {
             tx.rollback().await?;
             return Err(TaskError::Fenced);
         }
+        // before the commit: a commit whose answer is lost, or not waited for, may have happened, and all it adds is known then
+        *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload.clone());
         tx.commit().await?;
         Ok(())
     }

@@ -127,8 +127,15 @@ impl<A: Send + Sync + 'static> Crew for Team<A> {
                 return failed(jobs, &job, format!("this process has no task for {}", job.kind));
             };
             let settled = Arc::new(AtomicBool::new(false));
-            let cx =
-                JobContext { app, job, lease: lease.clone(), jobs: jobs.clone(), settled: Arc::clone(&settled), slot: Arc::clone(slot) };
+            let cx = JobContext {
+                app,
+                job,
+                lease: lease.clone(),
+                jobs: jobs.clone(),
+                settled: Arc::clone(&settled),
+                slot: Arc::clone(slot),
+                noted: Arc::default(),
+            };
             let verdict = carry_out(&*task, &cx, left).await;
             if settled.load(Ordering::Acquire) {
                 if !matches!(verdict, Ok(Outcome::Settled)) {

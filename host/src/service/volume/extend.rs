@@ -93,8 +93,8 @@ fn decide(volume: &VolumeRow, in_use: bool, to_gib: i64) -> Result<(VolumeStatus
             volume.id, volume.status
         )));
     }
-    // before room is taken: that would close the claim of the extend that is under way
-    if volume.being_changed() {
+    // before room is taken: that would close the claim of an extend that is under way
+    if volume.being_changed() || volume.is_moving() {
         return Err(changing(&volume.id));
     }
     if to_gib <= volume.size_gib {

@@ -89,6 +89,7 @@ async fn move_on(cx: &JobContext, plan: &mut Plan, e: &DriverError) -> Stage {
     cleanup::leave(&mut tx, cx, &object.backend, &object.leftover(cx, false)).await?;
     tx.forget_claim(&object.volume.id).await?;
     plan.given_up.push(target.host.clone());
+    plan.refused = Some(e.user_text().to_owned());
     plan.failures = 0;
     cx.commit_noted(tx, &json!(plan), "looks for another pool").await?;
     cx.leave_lane();

@@ -46,6 +46,8 @@ pub struct Plan {
     to_host: Option<String>,
     /// Pools given up.
     given_up: Vec<String>,
+    /// What the driver of the last of them said, for the user.
+    refused: Option<String>,
     /// The volume as it is told of while it is still what it was.
     source: Option<Object>,
     target: Option<Target>,
@@ -109,7 +111,7 @@ impl Plan {
     }
 
     fn of(cx: &JobContext) -> Result<Self, TaskError> {
-        serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))
+        serde_json::from_value(cx.payload()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))
     }
     /// What the user asked for.
     fn action(&self) -> Action {

@@ -20,7 +20,7 @@ use crate::{
     notify::message::Detail,
     scheduler::{self, BackendKind, Operation, PlacementRequest},
     service::volume::room,
-    store::sql::{qos_specs::Consumer, types::TypeOf, volumes::VolumeRow},
+    store::sql::{qos_specs::QosSpecs, types::TypeOf, volumes::VolumeRow},
 };
 
 const FIRST_REPORTS_POLL: Duration = Duration::from_millis(500);
@@ -37,12 +37,15 @@ pub async fn place(cx: &JobContext, volume: &VolumeRow, plan: &mut Plan) -> Stag
         None => volume.multiattach,
     };
     let source = support::driver_volume(cx, volume).await?;
+    // all of them for the functions of pools, those of the back end for its driver
+    let all_qos = support::qos_of_type(cx, plan.to_type.as_ref().unwrap_or(&volume.volume_type_id)).await?;
     let qos = match &plan.to_type {
-        Some(id) => support::qos_of_type(cx, id).await?.filter(|q| q.consumer().is_some_and(Consumer::is_back_end)).map(|q| q.specs),
+        Some(_) => all_qos.clone().and_then(QosSpecs::at_the_back_end),
         None => Some(source.qos.clone()),
     };
+    let all_qos = all_qos.map(|q| q.specs).unwrap_or_default();
     let id = Uuid::new_v4().to_string();
-    let request = request(cx, volume, plan, &id, &specs, multiattach);
+    let request = PlacementRequest { qos: all_qos, ..request(cx, volume, plan, &id, &specs, multiattach) };
     let mut tx = cx.app.store.begin().await?;
     if !tx.volume_migrates(&volume.id, &cx.job.id, "migrating", clock::now()).await? {
         tx.rollback().await?;
@@ -73,8 +76,12 @@ pub async fn place(cx: &JobContext, volume: &VolumeRow, plan: &mut Plan) -> Stag
             Ok(ControlFlow::Break(Outcome::Again { after: FIRST_REPORTS_POLL, payload: json!(plan), reason }))
         }
         Err(none) => {
-            let text = format!("{}. The volume is where it was.", capitalised(none.limit.user_text()));
-            let why = Why(Detail::NotEnoughSpace, text);
+            // where a driver has refused before, that is why
+            let (detail, text) = match &plan.refused {
+                Some(said) => (Detail::DriverFailedCreate, format!("{said} The volume is where it was.")),
+                None => (Detail::NotEnoughSpace, format!("{}. The volume is where it was.", capitalised(none.limit.user_text()))),
+            };
+            let why = Why(detail, text);
             // with the explanation, which is a row of this transaction
             give_up::give_up_in(cx, tx, plan, Some(why)).await.map(ControlFlow::Break)
         }

@@ -73,6 +73,11 @@ pub async fn transfer(cx: &JobContext, plan: &mut Plan) -> Stage {
             return Ok(ControlFlow::Break(later));
         }
         cx.commit_noted(cx.app.store.begin().await?, &json!(plan), "copying").await?;
+        for (side, connection) in [(Side::Source, &from), (Side::Target, &to)] {
+            if let Err(e) = copy::permitted(connection, &granted(cx, &plan.object(side)?.backend)) {
+                return copy_failed(cx, plan, &e).await;
+            }
+        }
         let initiator = copy::connector(&run).initiator.unwrap_or_default();
         let end = |connection| End { connection: copy::by_portal(connection, plan.failed_copies), initiator: initiator.clone() };
         let order =
@@ -83,6 +88,13 @@ pub async fn transfer(cx: &JobContext, plan: &mut Plan) -> Stage {
     }
     // the old object's connections end with the old object; the new one stays, so its own end first
     disconnect(cx, plan).await
+}
+
+/// Where the operator lets the back end's driver go.
+fn granted(cx: &JobContext, backend: &str) -> Vec<String> {
+    let name = backend.split_once('@').map_or(backend, |(_, name)| name);
+    let config = cx.app.config.get();
+    config.backends.iter().find(|b| b.name == name).map(|b| b.grants.http.clone()).unwrap_or_default()
 }
 
 /// Ends what earlier runs have, and connects this one.
