@@ -19,6 +19,7 @@ pub mod network;
 pub mod node;
 pub mod notify;
 pub mod policy;
+pub mod program;
 pub mod quota;
 pub mod reconcile;
 pub mod scheduler;

@@ -7,5 +7,6 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    stowage::program::is_ours();
     cli::run(cli::Cli::parse())
 }

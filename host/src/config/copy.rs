@@ -14,7 +14,7 @@ pub struct CopyConfig {
     pub program: PathBuf,
     /// Where its modules are, if it does not find its iSCSI module by itself. Empty: where it was built for.
     pub module_dir: PathBuf,
-    /// Most MiB a second of one copy, zeros included; 0: no limit.
+    /// Most MiB a second that one copy writes, zeros included; 0: no limit. The comparison afterwards reads without a limit.
     pub bandwidth_mib: u32,
     /// Most copies at once in this process; more wait.
     pub concurrency: usize,

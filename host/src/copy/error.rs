@@ -11,6 +11,11 @@ pub enum CopyError {
     Missing { program: String, reason: String },
     #[error("operator: volumes are copied over iSCSI only, and this back end connects by {0}")]
     Protocol(String),
+    /// A driver must not make this machine talk to itself or its neighbours.
+    #[error(
+        "operator: the back end connects at {0}, an address of this machine or its link; write it into the back end's grants.http to permit that"
+    )]
+    Portal(String),
     #[error("vendor: the driver's connection cannot be used: {0}")]
     Connection(String),
     #[error("operator: {} cannot be prepared: {source}", path.display())]
@@ -43,7 +48,7 @@ impl CopyError {
     /// A sentence without internals for the cloud user.
     pub fn user_text(&self) -> &'static str {
         match self {
-            Self::Missing { .. } | Self::Protocol(_) | Self::Prepare { .. } => {
+            Self::Missing { .. } | Self::Protocol(_) | Self::Portal(_) | Self::Prepare { .. } => {
                 "The service cannot copy volumes of this storage now; ask its operator."
             }
             Self::Stalled(_) => "The storage did not go on with the copy.",

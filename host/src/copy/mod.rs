@@ -21,7 +21,7 @@ use futures::future::BoxFuture;
 
 use crate::{config::CopyConfig, driver::types::Connection};
 
-pub use connection::{by_portal, connector, iscsi};
+pub use connection::{by_portal, connector, iscsi, permitted};
 pub use error::CopyError;
 pub use qemu::Qemu;
 
@@ -103,8 +103,8 @@ impl Copies {
     }
 }
 
-/// How long a copy of this size may stand still: a per cent of a large volume takes its time.
-fn silence(config: &CopyConfig, size_gib: u64) -> Duration {
+/// How long a copy of this size may stand still: `percent` of a large volume takes its time.
+fn silence(config: &CopyConfig, size_gib: u64, percent: f64) -> Duration {
     /// MiB a second that any path manages.
     const SLOWEST: f64 = 10.0;
     let rate = match config.bandwidth_mib {
@@ -112,8 +112,8 @@ fn silence(config: &CopyConfig, size_gib: u64) -> Duration {
         limit => f64::from(limit).min(SLOWEST * 2.0) / 2.0,
     };
     #[expect(clippy::cast_precision_loss, reason = "sizes stay far below 2^52 GiB")]
-    let percent_mib = size_gib as f64 * 10.24;
-    config.stall + Duration::from_secs_f64(percent_mib / rate)
+    let mib = size_gib as f64 * 10.24 * percent;
+    config.stall + Duration::from_secs_f64(mib / rate)
 }
 
 #[cfg(test)]
@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn a_large_or_throttled_volume_may_stand_still_for_longer() {
         let mut config = CopyConfig { stall: Duration::from_secs(60), ..CopyConfig::default() };
-        assert_eq!(silence(&config, 0), Duration::from_secs(60));
-        assert_eq!(silence(&config, 1000), Duration::from_secs(60 + 1024));
+        assert_eq!(silence(&config, 0, 1.0), Duration::from_secs(60));
+        assert_eq!(silence(&config, 1000, 1.0), Duration::from_secs(60 + 1024));
         config.bandwidth_mib = 1;
-        assert_eq!(silence(&config, 1000), Duration::from_secs(60 + 20480));
+        assert_eq!(silence(&config, 1000, 1.0), Duration::from_secs(60 + 20480));
     }
 }

@@ -202,6 +202,13 @@ impl Check for Connection {
         match &self.target {
             ConnectionTarget::Iscsi(c) => {
                 some(c.targets.len())?;
+                for t in &c.targets {
+                    fits("an iSCSI target", Some(&t.iqn), MAX_ID)?;
+                    fits("a portal", Some(&t.portal), MAX_ID)?;
+                }
+                for auth in [&c.auth, &c.discovery_auth].into_iter().flatten() {
+                    fits("a CHAP user", Some(&auth.user), MAX_ID)?;
+                }
                 match c.targets.iter().find(|t| t.iqn.is_empty() || !is_portal(&t.portal)) {
                     Some(t) => wrong(format!("{:?} at {:?} is no iSCSI target", t.iqn, t.portal)),
                     None => Ok(()),
@@ -221,6 +228,9 @@ impl Check for Connection {
             }
             ConnectionTarget::Nfs(c) if c.share.is_empty() || c.name.is_empty() => {
                 wrong("an NFS connection lacks share or name".to_owned())
+            }
+            ConnectionTarget::Other { driver_volume_type } if driver_volume_type.len() > MAX_ID => {
+                fits("a connection's type", Some(driver_volume_type), MAX_ID)
             }
             ConnectionTarget::Other { driver_volume_type } if driver_volume_type.is_empty() => wrong("a connection has no type".to_owned()),
             _ => Ok(()),

@@ -17,6 +17,7 @@ use thiserror::Error;
 use wasmtime::Engine;
 
 use super::engine;
+use crate::program;
 
 /// The hidden sub-command that [`child`] is behind: `stowage __compile-component IN OUT`.
 pub const SUBCOMMAND: &str = "__compile-component";
@@ -45,10 +46,7 @@ pub enum Compiler {
 impl Compiler {
     /// The running binary, if it is ours.
     pub fn current() -> Self {
-        match std::env::current_exe() {
-            Ok(exe) if exe.file_stem().is_some_and(|s| s == "stowage") => Self::Child(exe),
-            _ => Self::InProcess,
-        }
+        program::again().map_or(Self::InProcess, Self::Child)
     }
 
     /// Compiles for engines with the settings of [`engine`].

@@ -1,6 +1,6 @@
 //! One run of `qemu-img`: started with nothing of our environment, watched, and ended as a whole group.
 
-use std::{path::PathBuf, process::Stdio, time::Duration};
+use std::{io::ErrorKind, path::PathBuf, process::Stdio, time::Duration};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::{
@@ -10,7 +10,7 @@ use tokio::{
 };
 
 use super::{super::CopyError, guard};
-use crate::config::CopyConfig;
+use crate::{config::CopyConfig, program};
 
 /// Of what the program says last, this much is kept.
 const WORDS: usize = 600;
@@ -40,10 +40,10 @@ impl From<Ended> for CopyError {
 
 impl Child {
     /// # Errors
-    /// [`CopyError::Missing`].
+    /// [`CopyError::Missing`], [`CopyError::Failed`].
     pub fn start(config: &CopyConfig, arguments: &[String]) -> Result<Self, CopyError> {
         let program = config.program.display().to_string();
-        let mut command = match guard::current() {
+        let mut command = match program::again() {
             Some(exe) => {
                 let mut command = Command::new(exe);
                 command.arg(guard::SUBCOMMAND).arg(&config.program).stdin(Stdio::piped());
@@ -56,7 +56,7 @@ impl Child {
             }
         };
         command.args(arguments).env_clear().envs(environment(config)).process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut process = command.spawn().map_err(|e| CopyError::Missing { program: program.clone(), reason: e.to_string() })?;
+        let mut process = command.spawn().map_err(|e| not_started(&program, &e))?;
         let alive = process.stdin.take();
         Ok(Self { program, process, _alive: alive })
     }
@@ -99,6 +99,15 @@ impl Drop for Child {
         if let Some(pid) = self.process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) {
             let _gone = kill_process_group(pid, Signal::KILL);
         }
+    }
+}
+
+/// A machine that has no room for one more process now may have it later.
+fn not_started(program: &str, e: &std::io::Error) -> CopyError {
+    let (program, said) = (program.to_owned(), e.to_string());
+    match e.kind() {
+        ErrorKind::NotFound | ErrorKind::PermissionDenied => CopyError::Missing { program, reason: said },
+        _ => CopyError::Failed { program, status: "no process".to_owned(), said },
     }
 }
 

@@ -6,7 +6,9 @@
 
 use std::{
     ffi::OsString,
-    path::{Path, PathBuf},
+    io::ErrorKind,
+    os::unix::process::ExitStatusExt,
+    path::Path,
     process::{Command, ExitCode, Stdio},
 };
 
@@ -14,14 +16,13 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// The hidden sub-command that [`child`] is behind: `stowage __copy PROGRAM ARGUMENTS`.
 pub const SUBCOMMAND: &str = "__copy";
-/// Exit status when the program is not there, as shells have it.
+/// Exit status when the program is not there or may not be run, as shells have it.
 pub const NOT_FOUND: i32 = 127;
+/// Exit status when it could not be started or watched. Like those of signals (128 and more) it is none of the program's own:
+/// a comparison that was killed is not one that found a difference.
+const NOT_STARTED: u8 = 126;
+const SIGNALLED: i32 = 128;
 const NICE: i32 = 10;
-
-/// The running binary, if it is ours; tests start the program themselves.
-pub fn current() -> Option<PathBuf> {
-    std::env::current_exe().ok().filter(|exe| exe.file_stem().is_some_and(|s| s == "stowage"))
-}
 
 /// Runs `program` to its end, or to this process's parent's.
 pub fn child(program: &Path, arguments: &[OsString]) -> ExitCode {
@@ -31,7 +32,8 @@ pub fn child(program: &Path, arguments: &[OsString]) -> ExitCode {
         Ok(running) => running,
         Err(e) => {
             let _said = std::io::Write::write_all(&mut std::io::stderr(), e.to_string().as_bytes());
-            return ExitCode::from(u8::try_from(NOT_FOUND).unwrap_or(1));
+            let missing = matches!(e.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied);
+            return if missing { exit(NOT_FOUND) } else { ExitCode::from(NOT_STARTED) };
         }
     };
     let pid = i32::try_from(running.id()).ok().and_then(Pid::from_raw);
@@ -40,14 +42,18 @@ pub fn child(program: &Path, arguments: &[OsString]) -> ExitCode {
         if let Some(pid) = pid {
             let _gone = kill_process(pid, Signal::KILL);
         }
-        std::process::exit(1);
+        std::process::exit(NOT_STARTED.into());
     };
     if std::thread::Builder::new().name("parent".to_owned()).spawn(watch).is_err() {
         let _gone = running.kill();
-        return ExitCode::FAILURE;
+        return ExitCode::from(NOT_STARTED);
     }
-    match running.wait().ok().and_then(|status| status.code()) {
-        Some(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
-        None => ExitCode::FAILURE,
+    match running.wait() {
+        Ok(status) => exit(status.code().unwrap_or_else(|| SIGNALLED + status.signal().unwrap_or_default())),
+        Err(_) => ExitCode::from(NOT_STARTED),
     }
+}
+
+fn exit(code: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(code).unwrap_or(NOT_STARTED))
 }

@@ -35,11 +35,13 @@ impl Copier for Qemu {
         Box::pin(async move {
             // dropped, and with them the files, when both programs have ended
             let ends = Arguments::new(order)?;
-            let patience = silence(config, order.size_gib);
+            let patience = silence(config, order.size_gib, 1.0);
             Child::start(config, &ends.convert(config.bandwidth_mib))?
                 .finish(patience, |percent| progress(Progress { verifying: false, percent }))
                 .await?;
             if config.verify {
+                // two sides to read for each two per cent that it tells of
+                let patience = silence(config, order.size_gib, 4.0);
                 let compared = Child::start(config, &ends.compare())?
                     .finish(patience, |percent| progress(Progress { verifying: true, percent }))
                     .await;
