@@ -311,7 +311,7 @@ async fn what_cannot_be_copied_is_refused_with_a_reason() {
     two.member.delete(&format!("/snapshots/{s}")).await.expect(202);
     two.member.until_gone(&format!("/snapshots/{s}")).await;
     assert!(two.migrate(&id, "stowage@a#p1", false).await.fault(400).contains("different than the current one"));
-    for nowhere in ["stowage@none#p1", "else@b#p1", "stowage"] {
+    for nowhere in ["stowage@none#p1", "else@b#p1", "stowage", "stowage@b#nope", "stowage@b#", "stowage@b#p1#x"] {
         assert!(two.migrate(&id, nowhere, false).await.fault(400).contains("No available service named"), "{nowhere}");
     }
     let ask = json!({ "cluster": "c" });

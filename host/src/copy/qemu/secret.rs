@@ -46,11 +46,18 @@ pub fn forget_left_over(folder: &Path) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let maker = name.to_str().and_then(|n| n.split_once('-')).and_then(|(pid, _)| pid.parse::<u32>().ok());
-        let alive = maker.is_some_and(|pid| pid != std::process::id() && Path::new(&format!("/proc/{pid}")).exists());
+        let alive = maker.is_some_and(|pid| pid != std::process::id() && lives(pid));
         if maker.is_some() && !alive {
             let _gone = fs::remove_file(entry.path());
         }
     }
+}
+
+/// A process that has ended and was not waited for lives no more.
+fn lives(pid: u32) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    !matches!(state, Some('Z' | 'X') | None)
 }
 
 #[cfg(test)]
@@ -66,5 +73,18 @@ mod tests {
         }
         forget_left_over(folder.path());
         assert!(!dead.exists() && alive.exists() && other.exists());
+    }
+
+    #[test]
+    fn who_has_ended_and_was_not_waited_for_needs_nothing() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(lives(child.id()));
+        child.kill().unwrap();
+        let ended = (0..1000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            !lives(child.id())
+        });
+        assert!(ended);
+        child.wait().unwrap();
     }
 }

@@ -88,11 +88,14 @@ pub(in crate::service) async fn ended(app: &App, tx: &mut Tx, volume: &VolumeRow
     Ok(())
 }
 
-/// The destination is a back end that is up and takes new volumes.
+/// The destination is a back end that is up and takes new volumes, or a pool that such a one has reported.
 async fn check_destination(app: &App, host: &str) -> Result<()> {
     let backend = host.split_once('#').map_or(host, |(backend, _)| backend);
     let found = app.store.backend(backend).await?;
     if found.is_none_or(|b| b.kind != BackendKind::Block || !b.enabled || b.state(clock::now()).is_err()) {
+        return Err(no_service(host));
+    }
+    if backend != host && !app.store.pools_of(backend).await?.iter().any(|p| p.name == host) {
         return Err(no_service(host));
     }
     Ok(())
