@@ -9,6 +9,7 @@ pub mod share;
 pub mod share_access;
 pub mod share_network;
 pub mod share_server;
+pub mod share_snapshot;
 pub mod share_type;
 pub mod shared_targets;
 pub mod size;

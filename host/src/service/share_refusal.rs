@@ -23,6 +23,14 @@ pub fn rule_not_found(id: &str) -> Error {
     Error::not_found(format!("Share access rule {} not found.", short(id)))
 }
 
+pub fn snapshot_not_found(id: &str) -> Error {
+    Error::not_found(format!("Snapshot {} could not be found.", short(id)))
+}
+
+pub fn snapshot_instance_not_found(id: &str) -> Error {
+    Error::not_found(format!("Share snapshot instance {} could not be found.", short(id)))
+}
+
 pub fn type_not_found() -> Error {
     Error::not_found("Share type not found.")
 }
@@ -39,9 +47,17 @@ pub fn invalid_input(reason: impl Display) -> Error {
     Error::invalid(format!("Invalid input received: {reason}"))
 }
 
+pub fn invalid_snapshot(reason: impl Display) -> Error {
+    Error::invalid(format!("Invalid share snapshot: {reason}"))
+}
+
 /// Where the state is wrong for a delete upstream answers 403.
 pub fn forbidden_share(reason: impl Display) -> Error {
     Error::forbidden(format!("Invalid share: {reason}"))
+}
+
+pub fn forbidden_snapshot(reason: impl Display) -> Error {
+    Error::forbidden(format!("Invalid share snapshot: {reason}"))
 }
 
 /// A share in the recycle bin can only be restored or deleted.
@@ -65,6 +81,12 @@ pub fn over_quota(e: QuotaError) -> Error {
                 "ShareLimitExceeded",
                 format!("Maximum number of shares allowed ({limit}) either per project/user or share type quota is exceeded."),
             ),
+            "snapshot_gigabytes" => {
+                Error::over_limit("SnapshotSizeExceedsAvailableQuota", "Requested snapshot exceeds allowed gigabytes quota.")
+            }
+            "snapshots" => {
+                Error::over_limit("SnapshotLimitExceeded", format!("Maximum number of snapshots allowed ({limit}) exceeded."))
+            }
             other => Error::over_limit("OverQuota", format!("The quota of {other} ({limit}) would be exceeded.")),
         },
         QuotaError::Store(e) => e.into(),

@@ -15,11 +15,16 @@ mod share_create;
 mod share_delete;
 mod share_extend;
 mod share_place;
+mod share_revert;
 mod share_server_create;
 mod share_server_delete;
 mod share_server_provide;
 mod share_server_support;
 mod share_shrink;
+mod share_snapshot_access;
+mod share_snapshot_create;
+mod share_snapshot_delete;
+mod share_snapshot_support;
 mod share_support;
 mod snapshot_create;
 mod snapshot_delete;
@@ -64,6 +69,10 @@ pub fn registry() -> Registry {
         .with(share_shrink::ShareShrink)
         .with(share_access::ShareAccess)
         .with(backend_ensure::BackendEnsure)
+        .with(share_revert::ShareRevert)
+        .with(share_snapshot_create::ShareSnapshotCreate)
+        .with(share_snapshot_delete::ShareSnapshotDelete)
+        .with(share_snapshot_access::ShareSnapshotAccess)
         .with(cleanup::Cleanup::<types::Share>::new())
         .with(share_server_create::ShareServerCreate)
         .with(share_server_delete::ShareServerDelete)

@@ -16,6 +16,7 @@ use super::{
     cleanup,
     share_place::{self, Placing, Progress},
     share_server_provide::{Provided, provide},
+    share_snapshot_support::told as snapshot_told,
     share_support as support,
     tried::{settled, unless_fenced},
 };
@@ -63,7 +64,7 @@ impl Task for ShareCreate {
                     Placing::Nowhere { tx, none, leftover } => {
                         let (action, detail, why) = match &none {
                             Some(none) => (ShareAction::AllocateHost, room::detail(none), none.limit.user_text()),
-                            None => (ShareAction::Create, ShareDetail::DriverFailedCreate, progress.last.as_deref().unwrap_or_default()),
+                            None => (ShareAction::Create, refused(&share), progress.last.as_deref().unwrap_or_default()),
                         };
                         // else the detail's own text says it to users
                         let named = none.as_ref().is_none_or(|none| none.limit == Limit::SeveralSubnets);
@@ -87,7 +88,7 @@ impl Task for ShareCreate {
                 Provided::Gone => return dropped(cx).await,
             };
             let told = support::driver_share(cx, &share).await?;
-            let answer = ask_driver(cx, &backend, &told, progress.token.as_deref()).await;
+            let answer = ask_driver(cx, &share, &backend, &told, progress.token.as_deref()).await?;
             conclude(cx, &share, &backend, &told, progress, answer).await
         })
     }
@@ -116,14 +117,53 @@ async fn creating(cx: &JobContext) -> Result<Option<ShareRow>, TaskError> {
 }
 
 /// The create itself, or the question after a create that goes on in the array.
-async fn ask_driver(cx: &JobContext, backend: &str, told: &types::Share, token: Option<&str>) -> DriverResult<Answer<ShareUpdate>> {
+async fn ask_driver(
+    cx: &JobContext,
+    share: &ShareRow,
+    backend: &str,
+    told: &types::Share,
+    token: Option<&str>,
+) -> Result<DriverResult<Answer<ShareUpdate>>, TaskError> {
+    Ok(match (token, share.snapshot_id.as_deref()) {
+        (Some(token), _) => poll(cx, backend, token).await,
+        (None, Some(snapshot)) => create_from(cx, snapshot, backend, told).await?,
+        (None, None) => {
+            let answer = async { cx.app.drivers.backend(backend)?.need_shares()?.create(&call(cx, "create"), told).await };
+            answer.await
+        }
+    })
+}
+
+async fn poll(cx: &JobContext, backend: &str, token: &str) -> DriverResult<Answer<ShareUpdate>> {
     let backend = cx.app.drivers.backend(backend)?;
-    let Some(token) = token else { return backend.need_shares()?.create(&call(cx, "create"), told).await };
     match backend.need_poll()?.poll(&call(cx, "poll"), token).await? {
         PollOutcome::Pending(pending) => Ok(Answer::Pending(pending)),
         PollOutcome::Share(update) => Ok(Answer::Done(update)),
         other => Err(DriverError::wrong_answer(format!("the work of a share's create ended as {other:?}"))),
     }
+}
+
+/// A share with the content of a snapshot, which stays as long as this job is not done.
+async fn create_from(
+    cx: &JobContext,
+    snapshot_id: &str,
+    backend: &str,
+    told: &types::Share,
+) -> Result<DriverResult<Answer<ShareUpdate>>, TaskError> {
+    let gone = || Ok(Err(DriverError::new(ErrorKind::NotFound, "the snapshot is gone")));
+    let Some(snapshot) = cx.app.store.share_snapshot(snapshot_id).await? else { return gone() };
+    let Some(source) = snapshot_told(cx, &snapshot).await? else { return gone() };
+    let answer = async {
+        let backend = cx.app.drivers.backend(backend)?;
+        let from = backend.need_share_from_snapshot()?;
+        from.create_from_snapshot(&call(cx, "create"), told, &source.snapshot, &source.share).await
+    };
+    Ok(answer.await)
+}
+
+/// What the user is told that the driver failed to do.
+fn refused(share: &ShareRow) -> ShareDetail {
+    if share.snapshot_id.is_some() { ShareDetail::DriverFailedCreateFromSnapshot } else { ShareDetail::DriverFailedCreate }
 }
 
 /// What the driver's answer means.
@@ -167,7 +207,7 @@ async fn conclude(
     if leftover {
         cleanup::leave(&mut tx, cx, backend, told).await?;
     }
-    fail(cx, tx, share, leftover, (ShareAction::Create, ShareDetail::DriverFailedCreate, e.user_text()), e.user_text()).await
+    fail(cx, tx, share, leftover, (ShareAction::Create, refused(share), e.user_text()), e.user_text()).await
 }
 
 /// The share's network has no server for it: no other pool would have one sooner.

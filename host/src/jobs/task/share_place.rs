@@ -133,5 +133,10 @@ async fn request(cx: &JobContext, share: &ShareRow, progress: &Progress) -> Stor
         Some(pool) if pool.contains('#') => request.only_pool = Some(pool.clone()),
         only => request.only_backend = only.clone(),
     }
+    if let Some(snapshot) = &share.snapshot_id {
+        // beside what it is made of; where that is gone, nowhere
+        let source = cx.app.store.share_snapshot(snapshot).await?.and_then(|s| s.host);
+        request.only_pool = Some(source.unwrap_or_default());
+    }
     Ok(request)
 }

@@ -10,6 +10,7 @@ use super::{
     affinity,
     destroy::{event, quota},
     limits, network,
+    source::Source,
 };
 use crate::{
     app::App,
@@ -63,12 +64,21 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateShare) -> R
     // validate
     let protocol = protocol(app, &ask.share_proto)?;
     check_writable(app, ctx, "share:update_admin_only_metadata", ask.metadata.iter().map(|(k, _)| k.as_str()))?;
-    if let Some(snapshot) = &ask.snapshot_id {
-        return Err(Error::not_found(format!("Snapshot {snapshot:.64} could not be found.")));
-    }
-    let size_gib = ask.size_gib.ok_or_else(|| refusal::invalid_input("Share size 'None' must be an integer and greater than 0"))?;
+    let source = match &ask.snapshot_id {
+        Some(snapshot) => Some(Source::load(app, ctx, snapshot).await?),
+        None => None,
+    };
+    let size_gib = ask.size_gib.or(source.as_ref().map(|s| s.snapshot.size_gib));
+    let size_gib = size_gib.ok_or_else(|| refusal::invalid_input("Share size 'None' must be an integer and greater than 0"))?;
     network::check_known(app, ctx, ask.share_network_id.as_deref()).await?;
-    let share_type = share_type_of(app, ctx, ask.share_type.as_deref()).await?;
+    let share_type = match &source {
+        Some(source) => {
+            source.check_fits(&protocol, size_gib)?;
+            source.check_zone(ask.availability_zone.as_deref())?;
+            source.share_type(app, ctx, ask.share_type.as_deref()).await?
+        }
+        None => share_type_of(app, ctx, ask.share_type.as_deref()).await?,
+    };
     // decide
     let zone = zone(app, ctx, &share_type, ask.availability_zone.as_deref()).await?;
     network::check_fits(&share_type, ask.share_network_id.as_deref())?;
@@ -87,16 +97,16 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateShare) -> R
         share_proto: protocol,
         share_type_id: share_type.row.id.clone(),
         share_network_id: ask.share_network_id,
-        snapshot_id: None,
+        snapshot_id: source.as_ref().map(|s| s.snapshot.id.clone()),
         is_public: ask.is_public,
-        status: ShareStatus::Creating,
+        status: if source.is_some() { ShareStatus::CreatingFromSnapshot } else { ShareStatus::Creating },
         attributes: Attributes::of(|key| share_type.spec(key)),
         mount_point_name: ask.mount_point_name,
         availability_zone: zone,
         created_at: clock::now(),
     };
     // commit
-    commit(app, ctx, &share, &share_type, &ask.metadata, &hints).await
+    commit(app, ctx, &share, &share_type, source.as_ref(), &ask.metadata, &hints).await
 }
 
 async fn commit(
@@ -104,10 +114,15 @@ async fn commit(
     ctx: &RequestContext,
     share: &NewShare,
     share_type: &Type,
+    source: Option<&Source>,
     metadata: &[(String, String)],
     hints: &affinity::Hints,
 ) -> Result<Share> {
     let mut tx = app.store.begin().await?;
+    if let Some(source) = source {
+        // from then on its delete sees that it is being copied
+        source.hold(&mut tx).await?;
+    }
     // until this transaction ends: the type is neither deleted nor given other specs
     let Some(type_name) = tx.type_name_kept(TypeOf::Share, &share.share_type_id).await? else { return Err(refusal::type_not_found()) };
     if !tx.type_specs_are(TypeOf::Share, &share.share_type_id, &share_type.specs).await? {

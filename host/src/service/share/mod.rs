@@ -11,10 +11,12 @@ pub mod network;
 pub mod replicas;
 pub mod reset;
 pub mod restore;
+pub mod revert;
 pub mod room;
 pub mod show;
 pub mod shrink;
 pub mod soft_delete;
+pub mod source;
 pub mod update;
 
 use crate::{
@@ -85,12 +87,12 @@ pub fn job(app: &App, ctx: &RequestContext, share: &ShareRow, kind: &'static str
 }
 
 /// Refuses a share in the recycle bin.
-fn check_not_in_bin(share: &ShareRow, action: &str) -> Result<()> {
+pub(in crate::service) fn check_not_in_bin(share: &ShareRow, action: &str) -> Result<()> {
     if share.is_soft_deleted { Err(refusal::soft_deleted(action, &share.id)) } else { Ok(()) }
 }
 
 /// Refuses a share that something else works on.
-fn check_not_busy(share: &ShareRow, refuse: impl Fn(String) -> Error) -> Result<()> {
+pub(in crate::service) fn check_not_busy(share: &ShareRow, refuse: impl Fn(String) -> Error) -> Result<()> {
     let task = share.task_state.as_deref();
     if is_busy(task) { Err(refuse(refusal::busy(&share.id, task))) } else { Ok(()) }
 }

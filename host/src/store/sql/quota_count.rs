@@ -18,7 +18,7 @@ pub struct Counted {
 /// Resources that [`Tx::count_quota`] counts; figures of others are not compared.
 pub fn is_counted(resource: &str) -> bool {
     if let Some(resource) = resource.strip_prefix(SHARE_PREFIX) {
-        return ["shares", "gigabytes", "share_networks"].contains(&resource);
+        return ["shares", "gigabytes", "share_networks", "snapshots", "snapshot_gigabytes"].contains(&resource);
     }
     ["volumes", "gigabytes", "snapshots"]
         .iter()
@@ -56,19 +56,25 @@ impl Tx {
     }
 
     /// Shares count for their project, for their user in it, and for their type in it; with the size that a growing one shall
-    /// get. Share networks count for their project and for their user in it.
+    /// get. So do their snapshots, with the type of their share. Share networks count for their project and for their user in it.
     async fn count_share_quota(&mut self) -> StoreResult<Vec<Counted>> {
         const ROWS: &str = "\
             WITH held AS ( \
-              SELECT project_id, user_id, share_type_id AS type_id, CASE WHEN resize_to > size_gib THEN resize_to ELSE size_gib END AS gib FROM shares \
+              SELECT project_id, user_id, share_type_id AS type_id, CASE WHEN resize_to > size_gib THEN resize_to ELSE size_gib END AS gib, \
+                'share:shares' AS counts_in, 'share:gigabytes' AS weighs_in FROM shares \
+              UNION ALL SELECT n.project_id, n.user_id, s.share_type_id, n.size_gib, 'share:snapshots', 'share:snapshot_gigabytes' \
+                FROM share_snapshots n JOIN shares s ON s.id = n.share_id \
             ), counted AS ( \
-              SELECT project_id, '' AS user_id, '' AS type_id, COUNT(*) AS n, SUM(gib) AS gib FROM held GROUP BY project_id \
-              UNION ALL SELECT project_id, user_id, '', COUNT(*), SUM(gib) FROM held GROUP BY project_id, user_id \
-              UNION ALL SELECT project_id, '', type_id, COUNT(*), SUM(gib) FROM held GROUP BY project_id, type_id \
+              SELECT project_id, '' AS user_id, '' AS type_id, counts_in, weighs_in, COUNT(*) AS n, SUM(gib) AS gib \
+                FROM held GROUP BY project_id, counts_in, weighs_in \
+              UNION ALL SELECT project_id, user_id, '', counts_in, weighs_in, COUNT(*), SUM(gib) \
+                FROM held GROUP BY project_id, user_id, counts_in, weighs_in \
+              UNION ALL SELECT project_id, '', type_id, counts_in, weighs_in, COUNT(*), SUM(gib) \
+                FROM held GROUP BY project_id, type_id, counts_in, weighs_in \
             ) ";
         const FIGURES: &str = "\
-            SELECT project_id, user_id, type_id, 'share:shares' AS resource, CAST(n AS BIGINT) AS amount FROM counted \
-            UNION ALL SELECT project_id, user_id, type_id, 'share:gigabytes', CAST(gib AS BIGINT) FROM counted";
+            SELECT project_id, user_id, type_id, counts_in AS resource, CAST(n AS BIGINT) AS amount FROM counted \
+            UNION ALL SELECT project_id, user_id, type_id, weighs_in, CAST(gib AS BIGINT) FROM counted";
         // one that is being deleted is gone for its project
         const NETWORKS: &str = " \
             UNION ALL SELECT project_id, '', '', 'share:share_networks', CAST(COUNT(*) AS BIGINT) FROM share_networks WHERE NOT deleting GROUP BY project_id \
@@ -86,7 +92,8 @@ mod tests {
     #[test]
     fn figures_of_volumes_and_snapshots_are_counted_in_all_and_by_type() {
         assert!(["volumes", "gigabytes", "snapshots", "volumes_gold", "gigabytes_gold", "snapshots_gold"].iter().all(|r| is_counted(r)));
-        assert!(["share:shares", "share:gigabytes", "share:share_networks"].iter().all(|r| is_counted(r)));
+        let shares = ["share:shares", "share:gigabytes", "share:snapshots", "share:snapshot_gigabytes", "share:share_networks"];
+        assert!(shares.iter().all(|r| is_counted(r)));
         assert!(!["backups", "backup_gigabytes", "volumesque", "share:share_groups"].iter().any(|r| is_counted(r)));
     }
 }

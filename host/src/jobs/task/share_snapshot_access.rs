@@ -1,0 +1,155 @@
+//! `share_snapshot.access`: tells the driver who may mount a snapshot, and writes what it made of each rule.
+//!
+//! As `share.access`: a run takes up every rule that waits, is the same call when it is repeated, and puts what was under
+//! way in error when repeats do not cure a failure.
+
+use std::collections::HashMap;
+
+use futures::future::BoxFuture;
+use serde_json::json;
+
+use super::{
+    block_support::call,
+    share_snapshot_support::{driver_rule, driver_snapshot, tell},
+    tried::{Tried, settled, unless_fenced},
+};
+use crate::{
+    clock,
+    domain::{
+        share_access::AccessState,
+        share_snapshot::{GOING, is_one_of},
+    },
+    driver::{
+        DriverError, ErrorKind,
+        types::{AccessChange, RuleState},
+    },
+    jobs::{JobContext, Outcome, Task, TaskError},
+    notify::share_message::{ShareAction, ShareDetail},
+    store::sql::{share_snapshots::ShareSnapshotRow, snapshot_access::SnapshotRuleRow},
+};
+
+pub struct ShareSnapshotAccess;
+
+impl Task for ShareSnapshotAccess {
+    fn kind(&self) -> &'static str {
+        "share_snapshot.access"
+    }
+
+    fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
+        Box::pin(async move {
+            let mut tried = serde_json::from_value::<Tried>(cx.job.payload.clone()).unwrap_or_default().begin(cx.job.attempts);
+            let Some(snapshot) = mine(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
+            let mut tx = cx.app.store.begin().await?;
+            let rules = tx.snapshot_rules_begin(&snapshot.id, clock::now()).await?;
+            let change = change(&rules);
+            if change.added.is_empty() && change.removed.is_empty() {
+                return settled(cx, tx).await;
+            }
+            cx.commit_step(tx).await?;
+            let told = driver_snapshot(cx, &snapshot).await?;
+            let answer = async {
+                let backend = cx.app.drivers.backend(backend_of(&snapshot))?;
+                backend.need_snapshot_access()?.apply(&call(cx, "snapshot-access"), &told, &change).await
+            };
+            match answer.await {
+                Ok(states) => done(cx, &snapshot, &rules, states).await,
+                Err(e) => {
+                    unless_fenced(&e)?;
+                    tracing::warn!(snapshot_id = %snapshot.id, host = snapshot.host, error = %e, "the driver did not apply the snapshot's rules");
+                    if let Some(after) = tried.again(&e) {
+                        return Ok(Outcome::Again { after, payload: json!(tried), reason: e.to_string() });
+                    }
+                    failed(cx, &snapshot, &rules, ShareDetail::DriverFailedAccess, e.user_text()).await
+                }
+            }
+        })
+    }
+
+    fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
+        Box::pin(async move {
+            let Some(snapshot) = mine(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
+            let mut tx = cx.app.store.begin().await?;
+            let rules = tx.snapshot_rules_begin(&snapshot.id, clock::now()).await?;
+            cx.commit_step(tx).await?;
+            failed(cx, &snapshot, &rules, ShareDetail::TookTooLong, "").await
+        })
+    }
+}
+
+/// The snapshot, if rules of it can be applied: it is somewhere, and not going.
+async fn mine(cx: &JobContext) -> Result<Option<ShareSnapshotRow>, TaskError> {
+    let snapshot = cx.app.store.share_snapshot(&cx.job.resource_id).await?;
+    Ok(snapshot.filter(|s| s.backed && s.host.is_some() && !is_one_of(&s.status, GOING)))
+}
+
+/// `host@backend`.
+fn backend_of(snapshot: &ShareSnapshotRow) -> &str {
+    let host = snapshot.host.as_deref().unwrap_or_default();
+    host.split_once('#').map_or(host, |(backend, _)| backend)
+}
+
+/// What the driver is told. A rule that failed is not among those that shall hold.
+fn change(rules: &[SnapshotRuleRow]) -> AccessChange {
+    let of = |state: AccessState| rules.iter().filter(move |r| r.state() == Some(state)).filter_map(driver_rule).collect::<Vec<_>>();
+    let added = of(AccessState::Applying);
+    let mut all = of(AccessState::Active);
+    all.extend(added.iter().cloned());
+    AccessChange { rules: all, added, removed: of(AccessState::Denying), changed: Vec::new() }
+}
+
+/// Each rule as the driver says.
+async fn done(
+    cx: &JobContext,
+    snapshot: &ShareSnapshotRow,
+    rules: &[SnapshotRuleRow],
+    states: Vec<RuleState>,
+) -> Result<Outcome, TaskError> {
+    let states: HashMap<String, RuleState> = states.into_iter().map(|s| (s.id.clone(), s)).collect();
+    let now = clock::now();
+    let mut refused: Option<DriverError> = None;
+    let mut tx = cx.app.store.begin().await?;
+    for rule in rules {
+        let Some(state) = rule.state() else { continue };
+        if state == AccessState::Denying {
+            tx.snapshot_rule_remove(&rule.id, AccessState::Denying).await?;
+        } else if let Some(said) = states.get(&rule.id) {
+            if state != AccessState::Active || said.outcome.is_err() {
+                tx.snapshot_rule_end(&rule.id, state, said.outcome.is_ok(), now).await?;
+            }
+            refused = refused.or_else(|| said.outcome.as_ref().err().cloned());
+        }
+    }
+    if let Some(e) = refused {
+        tracing::warn!(snapshot_id = %snapshot.id, host = snapshot.host, error = %e, "the driver refused a snapshot's rule");
+        tell(&mut tx, cx, snapshot, ShareAction::UpdateAccessRules, detail(&e), e.user_message.as_deref().unwrap_or_default()).await?;
+    }
+    settled(cx, tx).await
+}
+
+/// What was under way is in error; what held goes on to hold.
+async fn failed(
+    cx: &JobContext,
+    snapshot: &ShareSnapshotRow,
+    rules: &[SnapshotRuleRow],
+    detail: ShareDetail,
+    text: &str,
+) -> Result<Outcome, TaskError> {
+    let now = clock::now();
+    let mut tx = cx.app.store.begin().await?;
+    for rule in rules {
+        if let Some(state) = rule.state().filter(|s| s.begun().is_some()) {
+            tx.snapshot_rule_end(&rule.id, state, false, now).await?;
+        }
+    }
+    tell(&mut tx, cx, snapshot, ShareAction::UpdateAccessRules, detail, text).await?;
+    settled(cx, tx).await
+}
+
+/// Why one rule was refused.
+fn detail(e: &DriverError) -> ShareDetail {
+    match e.kind {
+        ErrorKind::Unsupported | ErrorKind::NotImplemented => ShareDetail::UnsupportedClientAccess,
+        ErrorKind::Invalid => ShareDetail::ForbiddenClientAccess,
+        _ => ShareDetail::DriverFailedAccess,
+    }
+}
