@@ -84,9 +84,7 @@ pub fn over_quota(e: QuotaError) -> Error {
             "snapshot_gigabytes" => {
                 Error::over_limit("SnapshotSizeExceedsAvailableQuota", "Requested snapshot exceeds allowed gigabytes quota.")
             }
-            "snapshots" => {
-                Error::over_limit("SnapshotLimitExceeded", format!("Maximum number of snapshots allowed ({limit}) exceeded."))
-            }
+            "snapshots" => Error::over_limit("SnapshotLimitExceeded", format!("Maximum number of snapshots allowed ({limit}) exceeded.")),
             other => Error::over_limit("OverQuota", format!("The quota of {other} ({limit}) would be exceeded.")),
         },
         QuotaError::Store(e) => e.into(),

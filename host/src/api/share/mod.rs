@@ -20,6 +20,11 @@ pub mod share_network_subnets;
 pub mod share_networks;
 pub mod share_servers;
 pub mod shares;
+pub mod snapshot_access;
+pub mod snapshot_instances;
+pub mod snapshot_locations;
+pub mod snapshot_metadata;
+pub mod snapshots;
 pub mod types;
 pub mod views;
 
@@ -36,6 +41,11 @@ pub fn routes() -> Vec<Route> {
         instances::ROUTES,
         replicas::ROUTES,
         resource_locks::ROUTES,
+        snapshots::ROUTES,
+        snapshot_metadata::ROUTES,
+        snapshot_access::ROUTES,
+        snapshot_locations::ROUTES,
+        snapshot_instances::ROUTES,
         types::ROUTES,
         share_networks::ROUTES,
         share_network_subnets::ROUTES,

@@ -57,7 +57,8 @@ impl Task for ShareSnapshotDelete {
                 return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
             }
             let whole = ask.was.as_deref() == Some(ShareSnapshotStatus::Available.as_str());
-            let status = if e.kind == ErrorKind::Busy && whole { ShareSnapshotStatus::Available } else { ShareSnapshotStatus::ErrorDeleting };
+            let status =
+                if e.kind == ErrorKind::Busy && whole { ShareSnapshotStatus::Available } else { ShareSnapshotStatus::ErrorDeleting };
             end(cx, &snapshot, status, ShareDetail::SnapshotDeleteFailed, e.user_text()).await
         })
     }

@@ -51,7 +51,10 @@ pub async fn revert(app: &Arc<App>, ctx: &RequestContext, id: &str, snapshot_id:
 /// Whether this share can ever be reverted to this snapshot.
 fn check_able(share: &ShareRow, snapshot: &ShareSnapshotRow) -> Result<()> {
     if !share.revert_to_snapshot_support {
-        return Err(Error::invalid(format!("Share {} may not be reverted to snapshots, because it does not have that capability.", share.id)));
+        return Err(Error::invalid(format!(
+            "Share {} may not be reverted to snapshots, because it does not have that capability.",
+            share.id
+        )));
     }
     if snapshot.share_id != share.id {
         return Err(Error::invalid(format!("Snapshot {} is not associated with share {}.", snapshot.id, share.id)));

@@ -32,8 +32,7 @@ impl Source {
     pub async fn load(app: &App, ctx: &RequestContext, snapshot_id: &str) -> Result<Self> {
         let snapshot = share_snapshot::load_row(app, ctx, snapshot_id).await?;
         let Some(share) = app.store.share(&snapshot.share_id).await? else { return Err(refusal::snapshot_not_found(snapshot_id)) };
-        let able =
-            if ctx.microversion >= CAPABILITY_SINCE { share.create_share_from_snapshot_support } else { share.snapshot_support };
+        let able = if ctx.microversion >= CAPABILITY_SINCE { share.create_share_from_snapshot_support } else { share.snapshot_support };
         if !able {
             return Err(Error::invalid(format!(
                 "A new share may not be created from snapshot '{}', because the snapshot's parent share does not have that capability.",

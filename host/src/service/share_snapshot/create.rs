@@ -113,7 +113,10 @@ fn decide(share: &ShareRow, force: bool) -> Result<String> {
     check_not_in_bin(share, "take a snapshot of")?;
     let fits = if force { !is_one_of(&share.status, TRANSITIONAL) } else { share.status == ShareStatus::Available.as_str() };
     if !fits || share.resize_to.is_some() {
-        return Err(refusal::invalid_share(format!("Source share status must be available; that of share {} is {}.", share.id, share.status)));
+        return Err(refusal::invalid_share(format!(
+            "Source share status must be available; that of share {} is {}.",
+            share.id, share.status
+        )));
     }
     check_not_busy(share, refusal::invalid_share)?;
     share.host.clone().ok_or_else(|| {

@@ -29,7 +29,12 @@ pub fn allowed(word: &str, states: &[ShareSnapshotStatus]) -> Result<ShareSnapsh
 }
 
 /// Of snapshot and instance together.
-pub(in crate::service) async fn write(app: &App, ctx: &RequestContext, found: &ShareSnapshotRow, status: ShareSnapshotStatus) -> Result<()> {
+pub(in crate::service) async fn write(
+    app: &App,
+    ctx: &RequestContext,
+    found: &ShareSnapshotRow,
+    status: ShareSnapshotStatus,
+) -> Result<()> {
     tracing::warn!(snapshot_id = %found.id, was = found.status, status = %status, "an operator gives a share's snapshot another status");
     let mut tx = app.store.begin().await?;
     if !tx.share_snapshot_tell(&found.id, status, clock::now()).await? {

@@ -1,9 +1,7 @@
 //! `GET /snapshots/{id}/access-list`.
 
 use super::check_mountable;
-use crate::{
-    app::App, context::RequestContext, error::Result, service::share_snapshot, store::sql::snapshot_access::SnapshotRuleRow,
-};
+use crate::{app::App, context::RequestContext, error::Result, service::share_snapshot, store::sql::snapshot_access::SnapshotRuleRow};
 
 /// The rules, the oldest first.
 ///

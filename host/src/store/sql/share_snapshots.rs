@@ -158,7 +158,8 @@ impl Tx {
         self.share_snapshot_status(id, &[ShareSnapshotStatus::Creating], ShareSnapshotStatus::Available, now).await?;
         let sql = "UPDATE share_snapshot_instances SET provider_id = $2, provider_data = $3, progress = '100%', updated_at = $4 \
                    WHERE snapshot_id = $1";
-        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(provider_id).bind(provider_data).bind(now).execute(c).await?.rows_affected()) == 1)
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(provider_id).bind(provider_data).bind(now).execute(c).await?.rows_affected())
+            == 1)
     }
 
     /// creating -> error. `backed` says whether something may exist on the back end.
@@ -179,10 +180,9 @@ impl Tx {
 
     /// The snapshot goes with its instance, locations, rules and metadata; false when it is gone.
     pub async fn share_snapshot_remove(&mut self, id: &str) -> StoreResult<bool> {
-        for sql in [
-            "DELETE FROM snapshot_access_rules WHERE snapshot_id = $1",
-            "DELETE FROM share_snapshot_instances WHERE snapshot_id = $1",
-        ] {
+        for sql in
+            ["DELETE FROM snapshot_access_rules WHERE snapshot_id = $1", "DELETE FROM share_snapshot_instances WHERE snapshot_id = $1"]
+        {
             on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected());
         }
         Ok(on_tx!(self, c => sqlx::query("DELETE FROM share_snapshots WHERE id = $1").bind(id).execute(c).await?.rows_affected()) == 1)

@@ -54,7 +54,8 @@ fn locks(members: &Members<'_>) -> Result<Vec<LockedAction>> {
     Ok(locks)
 }
 
-fn target(members: &Members<'_>, minor: u16) -> Result<(AccessType, String)> {
+/// Whom a rule lets in, checked as far as words go.
+pub(in crate::api::share) fn target(members: &Members<'_>, minor: u16) -> Result<(AccessType, String)> {
     let bad = || Error::invalid("Invalid access type. Expected 'ip', 'user', 'cert' or 'cephx' and a target in 'access_to'.");
     let kind = members
         .text("access_type")?

@@ -7,6 +7,8 @@ mod metadata;
 mod show;
 mod update;
 
+pub(super) use allow::target;
+
 use super::share_actions::PATH as ACTION;
 use crate::{
     api::{

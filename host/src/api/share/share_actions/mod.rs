@@ -4,6 +4,7 @@ mod delete;
 mod extend;
 pub(super) mod reset;
 mod restore;
+mod revert;
 mod shrink;
 
 use crate::{
@@ -16,6 +17,7 @@ use crate::{
 
 pub const PATH: &str = "/shares/{share_id}/action";
 const RECYCLE_BIN_SINCE: u16 = 69;
+const REVERT_SINCE: u16 = 27;
 
 const fn action(policy: &'static str, summary: &'static str, handler: Handler) -> Route {
     Route::new(Api::Share, Verb::Post, PATH, policy, 202, summary, handler)
@@ -69,6 +71,10 @@ pub const ROUTES: &[Route] = &[
     action("share:restore", "Take a share out of the recycle bin; 200 when it is not there", handler!(restore::restore))
         .action("restore")
         .since(RECYCLE_BIN_SINCE),
+    action("share:revert_to_snapshot", "Give a share the content of its latest snapshot back", handler!(revert::revert))
+        .action("revert")
+        .since(REVERT_SINCE)
+        .body(&[("revert.snapshot_id", "string", "the latest snapshot of the share")]),
     reset_task_state().since(22).until(95).experimental(),
     reset_task_state().since(96),
 ];

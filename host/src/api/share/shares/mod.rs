@@ -29,7 +29,8 @@ pub const ROUTES: &[Route] = &[
     )
     .body(&[
         ("share.share_proto", "string", "one of those that are enabled"),
-        ("share.size", "integer", "GiB"),
+        ("share.size", "integer", "GiB; that of the snapshot when left out"),
+        ("share.snapshot_id", "string", "what it is made of; empty when left out"),
         ("share.name", "string", "at most 255 characters"),
         ("share.description", "string", "at most 255 characters"),
         ("share.share_type", "string", "name or id; the default type when left out"),

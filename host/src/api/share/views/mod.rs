@@ -11,3 +11,5 @@ pub mod share_network;
 pub mod share_server;
 pub mod share_type;
 pub mod subnet;
+pub mod snapshot;
+pub mod snapshot_access;

@@ -1,0 +1,25 @@
+use http::StatusCode;
+
+use crate::{
+    api::{
+        reply::Reply,
+        request::ApiRequest,
+        share::{
+            body::{action, object},
+            share_actions::reset::word,
+        },
+    },
+    error::Result,
+    service::share_snapshot::{delete, reset},
+};
+
+pub async fn reset_status(req: ApiRequest) -> Result<Reply> {
+    let body = object(&req)?;
+    reset::status(&req.app, &req.ctx, req.param("snapshot_id"), word(&action(&body)?)?).await?;
+    Ok(Reply::empty(StatusCode::ACCEPTED))
+}
+
+pub async fn force_delete(req: ApiRequest) -> Result<Reply> {
+    delete::force_delete(&req.app, &req.ctx, req.param("snapshot_id")).await?;
+    Ok(Reply::empty(StatusCode::ACCEPTED))
+}

@@ -1,0 +1,57 @@
+use http::StatusCode;
+use serde_json::Value;
+
+use crate::{
+    api::{
+        reply::Reply,
+        request::ApiRequest,
+        share::{
+            body::{Members, entity, member, pairs, truth},
+            views,
+        },
+    },
+    error::{Error, Result},
+    service::{
+        share_refusal as refusal,
+        share_snapshot::create::{self, CreateShareSnapshot},
+    },
+};
+
+const METADATA_SINCE: u16 = 73;
+
+pub async fn create(req: ApiRequest) -> Result<Reply> {
+    let body = entity(&req, "snapshot")?;
+    let members = member(&body, "snapshot")?;
+    // an empty text is none
+    let bounded = |key: &str, older: &str| {
+        let of = |key: &str| Ok::<_, Error>(members.bounded(key)?.filter(|t| !t.is_empty()));
+        Ok::<_, Error>(of(key)?.or(of(older)?))
+    };
+    let ask = CreateShareSnapshot {
+        share_id: members.text("share_id")?.ok_or_else(|| refusal::invalid_input("'share_id' is a required property"))?.to_owned(),
+        name: bounded("name", "display_name")?,
+        description: bounded("description", "display_description")?,
+        metadata: if req.ctx.microversion >= METADATA_SINCE { metadata(&members)? } else { Vec::new() },
+        force: force(&members)?,
+    };
+    views::snapshot::one(&req, StatusCode::ACCEPTED, &create::create(&req.app, &req.ctx, ask).await?)
+}
+
+fn metadata(members: &Members<'_>) -> Result<Vec<(String, String)>> {
+    match members.get("metadata") {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Object(map)) => pairs(map),
+        Some(_) => Err(members.refuse("metadata", "is not of type 'object'")),
+    }
+}
+
+/// A boolean, or a word that means one.
+fn force(members: &Members<'_>) -> Result<bool> {
+    let bad = || refusal::invalid_input("force is neither true nor false");
+    match members.get("force") {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(force)) => Ok(*force),
+        Some(Value::String(word)) => truth(word).ok_or_else(bad),
+        Some(_) => Err(bad()),
+    }
+}
