@@ -37,4 +37,8 @@ mod share_servers;
 mod shares;
 mod site;
 mod subnets;
+mod snapshot_access;
+mod snapshot_instances;
+mod snapshots;
+mod snapshots_used;
 mod types;

@@ -175,6 +175,37 @@ pub async fn allow(client: &Client, share: &str, to: &str) -> String {
     )
 }
 
+/// What the service answers to a snapshot of this share.
+pub async fn try_snapshot(client: &Client, share: &str, members: Value) -> Answer {
+    let mut snapshot = json!({ "share_id": share });
+    snapshot.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+    client.post("/snapshots", json!({ "snapshot": snapshot })).await
+}
+
+/// A snapshot of this share that is available; its id.
+pub async fn snapshot(client: &Client, share: &str) -> String {
+    let id = text(&try_snapshot(client, share, json!({})).await.expect(202)["snapshot"]["id"]);
+    snapshot_until(client, &id, "available").await;
+    id
+}
+
+/// Shows a snapshot until it has `status`.
+pub async fn snapshot_until(client: &Client, id: &str, status: &str) -> Value {
+    let answer = client
+        .until(&format!("/snapshots/{id}"), |a| {
+            let found = a.body()["snapshot"]["status"].as_str().unwrap_or_default().to_owned();
+            assert!(found == status || !found.starts_with("error"), "the snapshot is {found}, not {status}: {a:?}");
+            found == status
+        })
+        .await;
+    answer.body()["snapshot"].clone()
+}
+
+/// Where a snapshot's actions are.
+pub fn snapshot_action(id: &str) -> String {
+    format!("/snapshots/{id}/action")
+}
+
 /// Where a share's actions are.
 pub fn action(id: &str) -> String {
     format!("/shares/{id}/action")
