@@ -6,7 +6,7 @@ use crate::{
         reply::Reply,
         request::ApiRequest,
         share::{
-            body::{Members, entity, member, pairs, truth},
+            body::{Members, entity, member, pairs},
             views,
         },
     },
@@ -32,7 +32,7 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
         name: bounded("name", "display_name")?,
         description: bounded("description", "display_description")?,
         metadata: if req.ctx.microversion >= METADATA_SINCE { metadata(&members)? } else { Vec::new() },
-        force: force(&members)?,
+        force: members.boolean("force")?.unwrap_or(false),
     };
     views::snapshot::one(&req, StatusCode::ACCEPTED, &create::create(&req.app, &req.ctx, ask).await?)
 }
@@ -42,16 +42,5 @@ fn metadata(members: &Members<'_>) -> Result<Vec<(String, String)>> {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Object(map)) => pairs(map),
         Some(_) => Err(members.refuse("metadata", "is not of type 'object'")),
-    }
-}
-
-/// A boolean, or a word that means one.
-fn force(members: &Members<'_>) -> Result<bool> {
-    let bad = || refusal::invalid_input("force is neither true nor false");
-    match members.get("force") {
-        None | Some(Value::Null) => Ok(false),
-        Some(Value::Bool(force)) => Ok(*force),
-        Some(Value::String(word)) => truth(word).ok_or_else(bad),
-        Some(_) => Err(bad()),
     }
 }
