@@ -35,16 +35,18 @@ pub fn target(share: &ShareRow) -> Target<'_> {
     Target { project_id: &share.project_id, user_id: &share.user_id, ..Target::default() }
 }
 
-/// The share, if the caller may know of it: another project's is not found, unless it is public.
+/// The share, if the caller may know of it: another project's is not found, unless it is public. What he may do with it is the
+/// next question.
 pub async fn load_row(app: &App, ctx: &RequestContext, id: &str) -> Result<ShareRow> {
     let row = app.store.share(id).await?;
     known(app, ctx, id, row)
 }
 
-/// As [`load_row`], with metadata and locations.
+/// As [`load_row`], with metadata and locations, for whoever may read it.
 pub async fn load(app: &App, ctx: &RequestContext, id: &str) -> Result<Share> {
     let Some(share) = app.store.share_complete(id).await? else { return Err(refusal::share_not_found(id)) };
-    known(app, ctx, id, Some(share.row.clone()))?;
+    let row = known(app, ctx, id, Some(share.row.clone()))?;
+    app.policy.check(ctx, "share:get", &if row.is_public { Target::own(ctx) } else { target(&row) })?;
     Ok(share)
 }
 
@@ -65,7 +67,7 @@ pub async fn load_row_to_read(app: &App, ctx: &RequestContext, id: &str, action:
 
 fn known(app: &App, ctx: &RequestContext, id: &str, row: Option<ShareRow>) -> Result<ShareRow> {
     match row {
-        Some(row) if row.is_public || app.policy.allows(ctx, "share:get", &target(&row)) => Ok(row),
+        Some(row) if row.is_public || row.project_id == ctx.project_id() || app.policy.allows(ctx, "share:get", &target(&row)) => Ok(row),
         _ => Err(refusal::share_not_found(id)),
     }
 }

@@ -23,7 +23,7 @@ use crate::{
 /// when the state of either does not allow it, it is not the latest snapshot, or the share has another size by now.
 pub async fn revert(app: &Arc<App>, ctx: &RequestContext, id: &str, snapshot_id: &str) -> Result<()> {
     let found = super::load_row_for(app, ctx, id, "share:revert_to_snapshot").await?;
-    let snapshot = share_snapshot::load_row(app, ctx, snapshot_id).await.map_err(|e| match e.kind {
+    let snapshot = share_snapshot::load_row_for(app, ctx, snapshot_id, "share_snapshot:get_snapshot").await.map_err(|e| match e.kind {
         Kind::NotFound => Error::invalid(format!("Share snapshot {snapshot_id:.64} could not be found.")),
         _ => e,
     })?;

@@ -30,7 +30,7 @@ impl Source {
     /// # Errors
     /// 400 when no share can be made of it, 404.
     pub async fn load(app: &App, ctx: &RequestContext, snapshot_id: &str) -> Result<Self> {
-        let snapshot = share_snapshot::load_row(app, ctx, snapshot_id).await?;
+        let snapshot = share_snapshot::load_row_for(app, ctx, snapshot_id, "share_snapshot:get_snapshot").await?;
         let Some(share) = app.store.share(&snapshot.share_id).await? else { return Err(refusal::snapshot_not_found(snapshot_id)) };
         let able = if ctx.microversion >= CAPABILITY_SINCE { share.create_share_from_snapshot_support } else { share.snapshot_support };
         if !able {

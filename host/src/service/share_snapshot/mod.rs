@@ -26,10 +26,11 @@ pub fn target(snapshot: &ShareSnapshotRow) -> Target<'_> {
     Target { project_id: &snapshot.project_id, user_id: &snapshot.user_id, ..Target::default() }
 }
 
-/// The snapshot, if the caller may know of it: another project's is not found, on every path.
+/// The snapshot, if the caller may know of it: another project's is not found, on every path. What he may do with it is the
+/// next question.
 pub async fn load_row(app: &App, ctx: &RequestContext, id: &str) -> Result<ShareSnapshotRow> {
     match app.store.share_snapshot(id).await? {
-        Some(row) if app.policy.allows(ctx, "share_snapshot:get_snapshot", &target(&row)) => Ok(row),
+        Some(row) if row.project_id == ctx.project_id() || app.policy.allows(ctx, "share_snapshot:get_snapshot", &target(&row)) => Ok(row),
         _ => Err(refusal::snapshot_not_found(id)),
     }
 }
@@ -41,9 +42,9 @@ pub async fn load_row_for(app: &App, ctx: &RequestContext, id: &str, action: &st
     Ok(row)
 }
 
-/// As [`load_row`], with metadata.
+/// As [`load_row`], with metadata, for whoever may read it.
 pub async fn load(app: &App, ctx: &RequestContext, id: &str) -> Result<ShareSnapshot> {
-    load_row(app, ctx, id).await?;
+    load_row_for(app, ctx, id, "share_snapshot:get_snapshot").await?;
     app.store.share_snapshot_complete(id).await?.ok_or_else(|| refusal::snapshot_not_found(id))
 }
 
