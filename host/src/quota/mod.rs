@@ -39,6 +39,16 @@ impl QuotaDelta {
     }
 }
 
+/// Whose figures: a project's, or within it a user's or a type's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QuotaScope<'a> {
+    pub project_id: &'a str,
+    /// Empty for the whole project.
+    pub user_id: &'a str,
+    /// Empty for all types.
+    pub type_id: &'a str,
+}
+
 /// One figure with its limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Usage {

@@ -25,6 +25,7 @@ pub mod share_location;
 pub mod share_metadata;
 pub mod share_network;
 pub mod share_network_subnet;
+pub mod share_quota;
 pub mod share_refusal;
 pub mod share_server;
 pub mod share_service;

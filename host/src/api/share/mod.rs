@@ -14,6 +14,8 @@ pub mod resource_locks;
 pub mod scheduling;
 pub mod security_services;
 pub mod services;
+pub mod messages;
+pub mod quotas;
 pub mod share_actions;
 pub mod share_metadata;
 pub mod share_network_subnets;
@@ -52,6 +54,8 @@ pub fn routes() -> Vec<Route> {
         security_services::ROUTES,
         share_servers::ROUTES,
         group_types::ROUTES,
+        quotas::ROUTES,
+        messages::ROUTES,
         discovery::ROUTES,
         services::ROUTES,
         scheduling::ROUTES,

@@ -22,6 +22,7 @@ use crate::{
     },
     error::{Error, Result},
     policy::Target,
+    quota::QuotaScope,
     service::{share_metadata::check_writable, share_refusal as refusal, share_type},
     store::sql::{
         backends::BackendKind,
@@ -84,7 +85,8 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateShare) -> R
     network::check_fits(&share_type, ask.share_network_id.as_deref())?;
     network::check_zone(app, ask.share_network_id.as_deref(), zone.as_deref()).await?;
     limits::check_create(&share_type, size_gib)?;
-    limits::check_one_share(app, ctx.project_id(), size_gib).await?;
+    let of = QuotaScope { project_id: ctx.project_id(), user_id: &ctx.principal.user_id, type_id: &share_type.row.id };
+    limits::check_one_share(app, of, size_gib).await?;
     let hints = ask.hints.checked(app, ctx).await?;
     let share = NewShare {
         id: Uuid::new_v4().to_string(),

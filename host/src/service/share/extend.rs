@@ -17,6 +17,7 @@ use crate::{
     domain::share::{EXTEND_FROM, ShareStatus, is_one_of, joined},
     error::{Error, Result},
     notify::share_message::{NewShareMessage, ShareAction, ShareDetail, ShareResource},
+    quota::QuotaScope,
     scheduler::Operation,
     service::share_refusal as refusal,
     store::{
@@ -98,7 +99,8 @@ async fn check_sizes(app: &App, ctx: &RequestContext, share: &ShareRow, to_gib: 
         let beyond = app.policy.allows(ctx, "share:extend_beyond_max_share_size_spec", &super::target(share));
         limits::check_extend(&share_type, to_gib, beyond)?;
     }
-    limits::check_one_share(app, &share.project_id, to_gib).await
+    let of = QuotaScope { project_id: &share.project_id, user_id: &share.user_id, type_id: &share.share_type_id };
+    limits::check_one_share(app, of, to_gib).await
 }
 
 /// Why it did not grow.

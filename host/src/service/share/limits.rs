@@ -4,8 +4,8 @@ use crate::{
     app::App,
     domain::share_type::{MAX_EXTEND_SIZE, MAX_SIZE, MIN_SIZE},
     error::Result,
-    quota::defaults::share_resource,
-    service::share_refusal as refusal,
+    quota::QuotaScope,
+    service::{share_quota::show::smallest, share_refusal as refusal},
     store::sql::types::Type,
 };
 
@@ -54,11 +54,11 @@ fn size(share_type: &Type, key: &str) -> Option<i64> {
     share_type.spec(key).and_then(|text| text.trim().parse().ok())
 }
 
-/// The project may have a share of this size.
+/// The project may have a share of this size, and so may the user in it and of the type in it.
 ///
 /// # Errors
 /// 413.
-pub async fn check_one_share(app: &App, project_id: &str, gib: i64) -> Result<()> {
-    let limit = app.store.quota_limit(project_id, &share_resource("per_share_gigabytes")).await?;
+pub async fn check_one_share(app: &App, of: QuotaScope<'_>, gib: i64) -> Result<()> {
+    let limit = smallest(app, of, "per_share_gigabytes").await?;
     if limit >= 0 && gib > limit { Err(refusal::too_large(gib, limit)) } else { Ok(()) }
 }

@@ -47,7 +47,23 @@ text_enum! {
         RequestId = "request_id",
         GuaranteedUntil = "guaranteed_until",
         MessageLevel = "message_level",
+        ActionId = "action_id",
+        DetailId = "detail_id",
     }
+}
+
+impl MessageSort {
+    /// What the block API sorts messages by.
+    pub const BLOCK: [Self; 8] = [
+        Self::Id,
+        Self::CreatedAt,
+        Self::EventId,
+        Self::ResourceUuid,
+        Self::ResourceType,
+        Self::RequestId,
+        Self::GuaranteedUntil,
+        Self::MessageLevel,
+    ];
 }
 
 impl ListKey for MessageSort {
@@ -66,6 +82,8 @@ impl ListKey for MessageSort {
             Self::RequestId => "request_id",
             Self::GuaranteedUntil => "expires_at",
             Self::MessageLevel => "level",
+            Self::ActionId => "action_id",
+            Self::DetailId => "detail_id",
         }
     }
     fn value(self, m: &MessageRow) -> Value {
@@ -78,6 +96,8 @@ impl ListKey for MessageSort {
             Self::RequestId => Value::from(m.request_id.as_str()),
             Self::GuaranteedUntil => Value::from(m.expires_at),
             Self::MessageLevel => Value::from(m.level.as_str()),
+            Self::ActionId => Value::from(m.action_id.as_str()),
+            Self::DetailId => Value::from(m.detail_id.as_str()),
         }
     }
 }
@@ -88,6 +108,10 @@ pub enum MessageFilter {
     Equals(&'static str, Value),
     /// A column of texts has this in it, letter by letter.
     Contains(&'static str, String),
+    /// Made then or later.
+    Since(Micros),
+    /// Made then or before.
+    Until(Micros),
     /// Nothing matches.
     Never,
 }
@@ -139,6 +163,8 @@ impl Store {
             match filter {
                 MessageFilter::Equals(column, value) => sql.push(" AND ").push(column).push(" = ").bind(value.clone()),
                 MessageFilter::Contains(column, part) => push_contains(&mut sql, "messages", column, part),
+                MessageFilter::Since(at) => sql.push(" AND created_at >= ").bind(*at),
+                MessageFilter::Until(at) => sql.push(" AND created_at <= ").bind(*at),
                 MessageFilter::Never => sql.push(" AND 1 = 0"),
             };
         }

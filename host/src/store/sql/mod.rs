@@ -32,6 +32,7 @@ pub mod quota_count;
 pub mod resource_locks;
 pub mod security_services;
 pub mod server_content;
+pub mod quota_scopes;
 pub mod settings;
 pub mod share_access;
 pub mod share_group_types;

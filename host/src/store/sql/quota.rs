@@ -4,7 +4,10 @@
 //! configured one. Changes are made in the order of their keys, so that two transactions cannot wait for each other.
 
 use crate::{
-    quota::{QuotaDelta, QuotaError, UNLIMITED, Usage, defaults::DEFAULT_CLASS},
+    quota::{
+        QuotaDelta, QuotaError, UNLIMITED, Usage,
+        defaults::{DEFAULT_CLASS, SHARE_PREFIX},
+    },
     store::{Store, StoreResult, Tx, on_read, on_tx, sql::quota_count::Counted},
 };
 
@@ -134,9 +137,10 @@ impl Tx {
         Ok(())
     }
 
-    /// Removes a project's own limits: the defaults hold again.
+    /// Removes a project's own limits of the block API: the defaults hold again. What the share API has set stays.
     pub async fn delete_quota_limits(&mut self, project_id: &str) -> StoreResult<()> {
-        on_tx!(self, c => sqlx::query("DELETE FROM quota_limits WHERE project_id = $1").bind(project_id).execute(c).await?.rows_affected());
+        let sql = "DELETE FROM quota_limits WHERE project_id = $1 AND resource NOT LIKE $2";
+        on_tx!(self, c => sqlx::query(sql).bind(project_id).bind(format!("{SHARE_PREFIX}%")).execute(c).await?.rows_affected());
         Ok(())
     }
 

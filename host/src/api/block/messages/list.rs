@@ -13,6 +13,7 @@ use crate::{
         request::ApiRequest,
     },
     error::Result,
+    scheduler::BackendKind,
     service::message,
     store::{
         bind::Value as Bound,
@@ -25,13 +26,13 @@ use crate::{
 const PAGES_SINCE: u16 = 5;
 
 pub async fn list(req: ApiRequest) -> Result<Reply> {
-    let keys: Vec<SortKey> = MessageSort::ALL.iter().map(|k| SortKey::new(k.as_str(), k.column())).collect();
+    let keys: Vec<SortKey> = MessageSort::BLOCK.iter().map(|k| SortKey::new(k.as_str(), k.column())).collect();
     let paged = req.ctx.microversion >= PAGES_SINCE;
     let query = if paged { req.query.clone() } else { Vec::new() };
     let asked = page::Page::from_query(&query, &keys, req.ctx.microversion, page::most(&req))?;
     let filters = if paged { resource_filters::read(&req, "message", &[])? } else { Vec::new() };
     let filters = filters.into_iter().map(condition).collect();
-    let found = message::list(&req.app, &req.ctx, paging::service(&asked), filters).await?;
+    let found = message::list(&req.app, &req.ctx, BackendKind::Block, paging::service(&asked), filters).await?;
     let mut shown = json!({ "messages": found.iter().map(|m| render(&req, m)).collect::<Vec<Value>>() });
     if paged && let Some(links) = asked.next_link(&req, "messages", found.len(), found.last().map(|m| m.id.as_str())) {
         shown["messages_links"] = links;

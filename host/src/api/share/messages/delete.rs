@@ -1,0 +1,13 @@
+use http::StatusCode;
+
+use crate::{
+    api::{reply::Reply, request::ApiRequest},
+    error::Result,
+    scheduler::BackendKind,
+    service::message,
+};
+
+pub async fn delete(req: ApiRequest) -> Result<Reply> {
+    message::delete(&req.app, &req.ctx, BackendKind::Share, req.param("message_id")).await?;
+    Ok(Reply::empty(StatusCode::NO_CONTENT))
+}
