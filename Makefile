@@ -18,7 +18,7 @@ help:
 	@echo 'make check      before every commit: lint, unit tests, store on SQLite, APIs in process (3 minutes warm)'
 	@echo 'make test       what CI runs: every suite, both databases, released clients'
 	@echo 'make test-full  the same without the cuts that keep slow suites short, and a driver built by each wasm toolchain'
-	@echo 'make api-coverage  write docs/api-coverage.md anew'
+	@echo 'make api-coverage  write docs/api-coverage.md and docs/share-api-coverage.md anew'
 	@echo 'make bench      measure; figures go to docs/performance.md by hand'
 	@echo 'make lint       format, clippy, dependencies'
 	@echo 'make drivers    build drivers/*.wasm into drivers/dist'
@@ -64,10 +64,10 @@ test-full: lint build python-driver
 	@tests/install-postgres.sh
 	@STOWAGE_TEST_FULL=1 STOWAGE_PYTHON_DRIVER=$(python_driver) tests/run.sh test
 
-# Writes docs/api-coverage.md from the route table and what the api suite does.
+# Writes docs/api-coverage.md and docs/share-api-coverage.md from the route table and what the API suites do.
 .PHONY: api-coverage
 api-coverage: build
-	@SUITES=api STOWAGE_COVERAGE=write tests/run.sh check
+	@SUITES="api share_api" STOWAGE_COVERAGE=write tests/run.sh check
 
 .PHONY: bench
 bench: build

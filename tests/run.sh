@@ -76,10 +76,13 @@ for s in ${rust[@]+"${rust[@]}"}; do
     one "$s" cargo test -q --no-fail-fast "${built[@]}" "${what[@]}"
   fi
 done
-# docs/api-coverage.md and the tests agree: known once the whole api suite has run. STOWAGE_COVERAGE=write writes the page.
-if [[ " ${rust[*]-} " == *" api "* ]]; then
-  one coverage "${CARGO_TARGET_DIR:-target}/debug/api-coverage" "${STOWAGE_COVERAGE:-check}" docs/api-coverage.md "$STOWAGE_TEST_ROUTES"
-fi
+# The coverage pages and the tests agree: known once an API's whole suite has run. STOWAGE_COVERAGE=write writes the pages.
+coverage() { # NAME SUITE API PAGE
+  [[ " ${rust[*]-} " == *" $2 "* ]] || return 0
+  one "$1" "${CARGO_TARGET_DIR:-target}/debug/api-coverage" "${STOWAGE_COVERAGE:-check}" "$3" "$4" "$STOWAGE_TEST_ROUTES"
+}
+coverage coverage api block docs/api-coverage.md
+coverage shares share_api share docs/share-api-coverage.md
 for s in ${scripts[@]+"${scripts[@]}"}; do one "$s" "tests/$s/run.sh"; done
 # each guard that is taken out of the service is missed
 if [ -n "${STOWAGE_TEST_FULL:-}" ] && [[ " ${rust[*]-} " == *" interleave "* ]]; then one mutation tests/interleave/mutation.sh; fi

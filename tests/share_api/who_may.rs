@@ -1,0 +1,461 @@
+//! Who may call what: every route of the share API, with every persona, on things of the own project and of another one,
+//! against upstream's table of operations and roles (`tests/upstream/share-operations.txt`).
+
+use http::Method;
+use serde_json::{Value, json};
+use stowage::{
+    api::{
+        self,
+        route::{Api, Route},
+    },
+    notify::share_message::{NewShareMessage, ShareAction, ShareDetail, ShareResource},
+};
+use support::{Client, Persona, coverage, record};
+
+use crate::site::{LATEST, Site, action, allow, backend, snapshot, snapshot_action, text, uuid};
+
+/// A caller: what he is, and whether what he asks about is his own project's.
+struct Caller {
+    name: &'static str,
+    role: &'static str,
+    own: bool,
+    client: Client,
+}
+
+async fn callers(site: &Site) -> Vec<Caller> {
+    let url = site.url(Api::Share);
+    let personas = site.personas().await;
+    let identity = site.url(Api::Identity);
+    let further = async |name: &'static str, of: Persona, role: &str| {
+        let login = personas.another(identity.clone(), name, of, role).await;
+        Client::new(Api::Share, url.clone()).with_token(login.token).with_ids(login.project_id, login.user_id)
+    };
+    let caller = |name, role, own, client: Client| Caller { name, role, own, client };
+    vec![
+        caller("reader of the project", "reader", true, site.share(Persona::Reader).await),
+        caller("service in the project", "service", true, further("service-in-one", Persona::Member, "service").await),
+        caller("member of another project", "member", false, site.share(Persona::Stranger).await),
+        caller("reader of another project", "reader", false, further("reader-in-two", Persona::Stranger, "reader").await),
+        caller("service in another project", "service", false, site.share(Persona::Service).await),
+        caller("member of the project", "member", true, site.share(Persona::Member).await),
+        caller("admin in the project", "admin", true, further("admin-in-one", Persona::Member, "admin").await),
+        caller("admin in another project", "admin", false, site.share(Persona::Admin).await),
+    ]
+}
+
+/// What upstream's table says.
+fn may(needs: &str, caller: &Caller, about_a_project: bool) -> bool {
+    let at_home = caller.own || !about_a_project;
+    match needs {
+        "public" | "T" => true,
+        "R" => caller.role == "admin" || (at_home && matches!(caller.role, "member" | "reader")),
+        "M" => caller.role == "admin" || (at_home && caller.role == "member"),
+        "A" => caller.role == "admin",
+        other => panic!("{other} is no role of the table"),
+    }
+}
+
+/// Whether the operation is about something that belongs to a project other than by being the caller's.
+fn about_a_project(operation: &str) -> bool {
+    ["/shares/{}", "/snapshots/{}", "/share-access-rules", "/messages/{}", "quota-sets/{}"].iter().any(|path| operation.contains(path))
+        || operation == "POST /v2/snapshots"
+}
+
+/// A call that succeeds if the caller may make it: the path's parameters (one that goes on says the rest of the URL), and a
+/// body.
+struct Call {
+    ids: Vec<String>,
+    body: Option<Value>,
+}
+
+/// Makes what calls are about, in project one.
+struct Maker<'s> {
+    site: &'s Site,
+    member: Client,
+    operator: Client,
+}
+
+const ADDRESS: &str = "10.0.0.1";
+
+impl Maker<'_> {
+    async fn share(&self) -> String {
+        self.site.available_with(json!({ "metadata": { "k": "v" } })).await
+    }
+    /// One whose snapshots can be everything.
+    async fn snapshotted(&self) -> (String, String) {
+        let share = self.site.available_with(json!({ "share_type": "whole" })).await;
+        let id = snapshot(&self.member, &share).await;
+        self.member.post(&format!("/snapshots/{id}/metadata"), json!({ "metadata": { "k": "v" } })).await.expect(200);
+        (share, id)
+    }
+    async fn snapshot(&self) -> String {
+        self.snapshotted().await.1
+    }
+    async fn snapshot_instance(&self) -> String {
+        let of = self.snapshot().await;
+        let found = self.operator.get(&format!("/snapshot-instances?snapshot_id={of}")).await.expect(200);
+        text(&found["snapshot_instances"][0]["id"])
+    }
+    async fn first_location(&self, path: &str, key: &str) -> String {
+        text(&self.operator.get(path).await.expect(200)[key][0]["id"])
+    }
+    async fn located(&self) -> (String, String) {
+        let share = self.share().await;
+        let location = self.first_location(&format!("/shares/{share}/export_locations"), "export_locations").await;
+        self.operator
+            .post(&format!("/shares/{share}/export_locations/{location}/metadata"), json!({ "metadata": { "k": "v" } }))
+            .await
+            .expect(200);
+        (share, location)
+    }
+    async fn instance(&self) -> String {
+        let share = self.share().await;
+        text(&self.operator.get(&format!("/shares/{share}/instances")).await.expect(200)["share_instances"][0]["id"])
+    }
+    async fn ruled(&self) -> (String, String) {
+        let share = self.share().await;
+        let rule = allow(&self.member, &share, ADDRESS).await;
+        let path = format!("/share-access-rules/{rule}");
+        self.member.until(&path, |a| a.body()["access"]["state"] == "active").await;
+        self.member.put(&format!("{path}/metadata"), json!({ "metadata": { "k": "v" } })).await.expect(200);
+        (share, rule)
+    }
+    async fn a_type(&self, public: bool) -> String {
+        let body = json!({ "share_type": {
+            "name": uuid(), "share_type_access:is_public": public,
+            "extra_specs": { "driver_handles_share_servers": "False", "a": "b" },
+        }});
+        text(&self.operator.post("/types", body).await.expect(200)["share_type"]["id"])
+    }
+    async fn message(&self) -> String {
+        let mut tx = self.site.app().store.begin().await.unwrap();
+        let id = tx
+            .add_share_message(&NewShareMessage {
+                resource: ShareResource::Share,
+                resource_id: uuid(),
+                project_id: self.member.project_id.clone(),
+                request_id: "req-1".into(),
+                action: ShareAction::AllocateHost,
+                detail: ShareDetail::NoValidHost,
+                extra: String::new(),
+            })
+            .await
+            .unwrap();
+        tx.commit().await.unwrap();
+        id
+    }
+
+    /// None: nobody has said yet how the operation is called.
+    async fn call(&self, operation: &str, action: &str) -> Option<Call> {
+        let (ids, body) = match operation.strip_suffix("/action").map_or((operation, "-"), |o| (o, action)) {
+            ("POST /v2/shares/{}", action) => self.share_action(action).await?,
+            ("POST /v2/snapshots/{}", action) if action != "-" => self.snapshot_action(action).await?,
+            ("POST /v2/share_instances/{}", action) if action != "-" => {
+                let inner = if action.ends_with("reset_status") { json!({ "status": "error" }) } else { Value::Null };
+                (vec![self.instance().await], json!({ action: inner }))
+            }
+            (operation, action) => match self.plain(operation).await {
+                Some(found) => found,
+                None => match self.of_shares(operation).await {
+                    Some(found) => found,
+                    None => self.of_operators(operation, action).await?,
+                },
+            },
+        };
+        Some(Call { ids, body: Some(body).filter(|b| !b.is_null()) })
+    }
+
+    async fn share_action(&self, action: &str) -> Option<(Vec<String>, Value)> {
+        let bare = action.strip_prefix("os-").unwrap_or(action);
+        let (share, inner) = match bare {
+            "extend" => (self.share().await, json!({ "new_size": 2 })),
+            "shrink" => (self.site.available_with(json!({ "size": 2 })).await, json!({ "new_size": 1 })),
+            "reset_status" => (self.share().await, json!({ "status": "error" })),
+            "reset_task_state" => (self.share().await, json!({ "task_state": null })),
+            "force_delete" | "soft_delete" => (self.share().await, Value::Null),
+            "restore" => {
+                let share = self.share().await;
+                self.member.post(&crate::site::action(&share), json!({ "soft_delete": null })).await.expect(202);
+                (share, Value::Null)
+            }
+            "revert" => {
+                let (share, snapshot) = self.snapshotted().await;
+                (share, json!({ "snapshot_id": snapshot }))
+            }
+            "allow_access" => (self.share().await, json!({ "access_type": "ip", "access_to": ADDRESS })),
+            "deny_access" => {
+                let (share, rule) = self.ruled().await;
+                (share, json!({ "access_id": rule }))
+            }
+            "access_list" => (self.share().await, Value::Null),
+            _ => return None,
+        };
+        Some((vec![share], json!({ action: inner })))
+    }
+
+    async fn snapshot_action(&self, action: &str) -> Option<(Vec<String>, Value)> {
+        let id = self.snapshot().await;
+        let inner = match action.strip_prefix("os-").unwrap_or(action) {
+            "reset_status" => json!({ "status": "error" }),
+            "force_delete" => Value::Null,
+            "allow_access" => json!({ "access_type": "ip", "access_to": ADDRESS }),
+            "deny_access" => {
+                let body = json!({ "allow_access": { "access_type": "ip", "access_to": ADDRESS } });
+                let rule = self.member.post(&snapshot_action(&id), body).await.expect(202);
+                let list = format!("/snapshots/{id}/access-list");
+                self.member.until(&list, |a| a.body()["snapshot_access_list"][0]["state"] == "active").await;
+                json!({ "access_id": rule["snapshot_access"]["id"] })
+            }
+            _ => return None,
+        };
+        Some((vec![id], json!({ action: inner })))
+    }
+
+    /// Lists and what else needs nothing.
+    async fn plain(&self, operation: &str) -> Option<(Vec<String>, Value)> {
+        Some(match operation {
+            "GET /"
+            | "GET /v2/"
+            | "GET /healthcheck"
+            | "GET /v2/extensions"
+            | "GET /v2/os-availability-zone"
+            | "GET /v2/availability-zones"
+            | "GET /v2/limits"
+            | "GET /v2/types"
+            | "GET /v2/types/detail"
+            | "GET /v2/shares"
+            | "GET /v2/shares/detail"
+            | "GET /v2/share_instances"
+            | "GET /v2/snapshots"
+            | "GET /v2/snapshots/detail"
+            | "GET /v2/snapshot-instances"
+            | "GET /v2/snapshot-instances/detail"
+            | "GET /v2/os-services"
+            | "GET /v2/services"
+            | "GET /v2/scheduler-stats/pools"
+            | "GET /v2/scheduler-stats/pools/detail"
+            | "GET /v2/messages" => (vec![], Value::Null),
+            "POST /v2/shares" => (vec![], json!({ "share": { "share_proto": "NFS", "size": 1 } })),
+            "POST /v2/types" => {
+                let specs = json!({ "driver_handles_share_servers": "False" });
+                (vec![], json!({ "share_type": { "name": uuid(), "extra_specs": specs } }))
+            }
+            "POST /v2/snapshots" => {
+                let share = self.site.available_with(json!({ "share_type": "whole" })).await;
+                (vec![], json!({ "snapshot": { "share_id": share } }))
+            }
+            "GET /v2/share-access-rules" => (vec![format!("?share_id={}", self.share().await)], Value::Null),
+            _ => return None,
+        })
+    }
+
+    async fn of_shares(&self, operation: &str) -> Option<(Vec<String>, Value)> {
+        let pair = || json!({ "metadata": { "k": "w" } });
+        let key = || "k".to_owned();
+        let (method, path) = operation.split_once(" /v2")?;
+        let writes = method == "POST" || method == "PUT";
+        let pair_if_written = || if writes { pair() } else { Value::Null };
+        Some(match path {
+            "/shares/{}" if method == "PUT" => (vec![self.share().await], json!({ "share": { "display_name": "n" } })),
+            "/shares/{}" | "/shares/{}/export_locations" | "/shares/{}/instances" if !writes => (vec![self.share().await], Value::Null),
+            "/shares/{}/metadata" => (vec![self.share().await], pair_if_written()),
+            "/shares/{}/metadata/{}" => (vec![self.share().await, key()], pair_if_written()),
+            "/shares/{}/export_locations/{}" | "/shares/{}/export_locations/{}/metadata" => {
+                let (share, location) = self.located().await;
+                (vec![share, location], pair_if_written())
+            }
+            "/shares/{}/export_locations/{}/metadata/{}" => {
+                let (share, location) = self.located().await;
+                (vec![share, location, key()], pair_if_written())
+            }
+            "/share-access-rules/{}" if method == "PUT" => {
+                (vec![self.ruled().await.1], json!({ "update_access": { "access_level": "ro" } }))
+            }
+            "/share-access-rules/{}" => (vec![self.ruled().await.1], Value::Null),
+            "/share-access-rules/{}/metadata" => (vec![self.ruled().await.1], pair()),
+            "/share-access-rules/{}/metadata/{}" => (vec![self.ruled().await.1, key()], Value::Null),
+            "/snapshots/{}" if method == "PUT" => (vec![self.snapshot().await], json!({ "snapshot": { "display_name": "n" } })),
+            "/snapshots/{}" | "/snapshots/{}/access-list" | "/snapshots/{}/export-locations" => (vec![self.snapshot().await], Value::Null),
+            "/snapshots/{}/metadata" => (vec![self.snapshot().await], pair_if_written()),
+            "/snapshots/{}/metadata/{}" => (vec![self.snapshot().await, key()], pair_if_written()),
+            "/snapshots/{}/export-locations/{}" => {
+                let id = self.snapshot().await;
+                let list = format!("/snapshots/{id}/export-locations");
+                let location = self.first_location(&list, "share_snapshot_export_locations").await;
+                (vec![id, location], Value::Null)
+            }
+            "/messages/{}" => (vec![self.message().await], Value::Null),
+            _ => return None,
+        })
+    }
+
+    async fn of_operators(&self, operation: &str, action: &str) -> Option<(Vec<String>, Value)> {
+        let project = self.member.project_id.clone();
+        Some(match (operation, action) {
+            ("GET /v2/types/{}" | "DELETE /v2/types/{}" | "GET /v2/types/{}/extra_specs", _) => {
+                (vec![self.a_type(true).await], Value::Null)
+            }
+            ("PUT /v2/types/{}", _) => (vec![self.a_type(true).await], json!({ "share_type": { "name": uuid() } })),
+            ("POST /v2/types/{}", "addProjectAccess") => {
+                (vec![self.a_type(false).await], json!({ "addProjectAccess": { "project": project } }))
+            }
+            ("POST /v2/types/{}", "removeProjectAccess") => {
+                let id = self.a_type(false).await;
+                let body = json!({ "addProjectAccess": { "project": project } });
+                self.operator.post(&format!("/types/{id}/action"), body).await.expect(202);
+                (vec![id], json!({ "removeProjectAccess": { "project": project } }))
+            }
+            ("GET /v2/types/{}/os-share-type-access" | "GET /v2/types/{}/share_type_access", _) => {
+                (vec![self.a_type(false).await], Value::Null)
+            }
+            ("POST /v2/types/{}/extra_specs", _) => (vec![self.a_type(true).await], json!({ "extra_specs": { "c": "d" } })),
+            ("PUT /v2/types/{}/extra_specs/{}", _) => (vec![self.a_type(true).await, "a".into()], json!({ "a": "c" })),
+            ("GET /v2/types/{}/extra_specs/{}" | "DELETE /v2/types/{}/extra_specs/{}", _) => {
+                (vec![self.a_type(true).await, "a".into()], Value::Null)
+            }
+            ("GET /v2/share_instances/{}" | "GET /v2/share_instances/{}/export_locations", _) => (vec![self.instance().await], Value::Null),
+            ("GET /v2/share_instances/{}/export_locations/{}", _) => {
+                let id = self.instance().await;
+                let location = self.first_location(&format!("/share_instances/{id}/export_locations"), "export_locations").await;
+                (vec![id, location], Value::Null)
+            }
+            ("GET /v2/snapshot-instances/{}" | "GET /v2/snapshot-instances/{}/export-locations", _) => {
+                (vec![self.snapshot_instance().await], Value::Null)
+            }
+            ("GET /v2/snapshot-instances/{}/export-locations/{}", _) => {
+                let id = self.snapshot_instance().await;
+                let list = format!("/snapshot-instances/{id}/export-locations");
+                let location = self.first_location(&list, "share_snapshot_export_locations").await;
+                (vec![id, location], Value::Null)
+            }
+            ("POST /v2/snapshot-instances/{}", "reset_status") => {
+                (vec![self.snapshot_instance().await], json!({ "reset_status": { "status": "error" } }))
+            }
+            ("PUT /v2/os-services/enable" | "PUT /v2/os-services/disable" | "PUT /v2/services/enable" | "PUT /v2/services/disable", _) => {
+                (vec![], json!({ "host": "stowage@spare", "binary": "manila-share" }))
+            }
+            ("POST /v2/services/ensure-shares", _) => (vec![], json!({ "ensure_shares": { "host": "stowage@spare" } })),
+            (quota, _) if quota.contains("quota-sets/{}") && quota.starts_with("PUT") => {
+                (vec![project], json!({ "quota_set": { "share_networks": 9 } }))
+            }
+            (quota, _) if quota.contains("quota-sets/{}") => (vec![project], Value::Null),
+            (class, _) if class.contains("quota-class-sets/{}") && class.starts_with("PUT") => {
+                (vec!["default".into()], json!({ "quota_class_set": { "share_networks": 9 } }))
+            }
+            (class, _) if class.contains("quota-class-sets/{}") => (vec!["default".into()], Value::Null),
+            _ => return None,
+        })
+    }
+}
+
+fn path(route: &Route, ids: &[String]) -> String {
+    let mut ids = ids.iter();
+    let path: Vec<&str> = route.path.split('/').map(|s| if s.starts_with('{') { ids.next().unwrap().as_str() } else { s }).collect();
+    format!("{}{}", path.join("/"), ids.next().map_or("", String::as_str))
+}
+
+/// The newest version that has the route.
+fn version(route: &Route) -> String {
+    if route.until == u16::MAX { LATEST.to_owned() } else { format!("2.{}", route.until) }
+}
+
+#[tokio::test]
+async fn every_route_lets_in_whom_upstreams_table_lets_in_and_nobody_else() {
+    let site = Site::configured(vec![backend("m", json!({})), backend("spare", json!({ "pools": ["p1:1"] }))], |c| {
+        let quota = &mut c.quota.share;
+        (quota.shares, quota.gigabytes, quota.snapshots, quota.snapshot_gigabytes) = (-1, -1, -1, -1);
+    })
+    .await;
+    let specs = ["snapshot_support", "create_share_from_snapshot_support", "revert_to_snapshot_support", "mount_snapshot_support"];
+    site.share_type("whole", specs.iter().map(|s| ((*s).to_owned(), json!("True"))).collect::<serde_json::Map<_, _>>().into()).await;
+    let callers = callers(&site).await;
+    let maker = Maker { site: &site, member: site.member().await, operator: site.operator().await };
+    let table = coverage::upstream(Api::Share);
+    let mut wrong = Vec::new();
+    for route in api::routes(Api::Share) {
+        let operation = coverage::bare(&record::operation(&route));
+        let action = route.action.unwrap_or("-");
+        // there are none, so none can be shown
+        if operation == "GET /v2/extensions/{}" {
+            continue;
+        }
+        let Some(row) = table.iter().find(|u| u.operation() == operation && u.action == action) else {
+            wrong.push(format!("{operation} {action}: tests/upstream/share-operations.txt does not have it"));
+            continue;
+        };
+        let Some(mut call) = maker.call(&operation, action).await else {
+            wrong.push(format!("{operation} {action}: who_may.rs does not say how it is called"));
+            continue;
+        };
+        let mut used = false;
+        for caller in &callers {
+            let allowed = may(row.role, caller, about_a_project(&operation));
+            if allowed && used && route.method.http() != Method::GET {
+                call = maker.call(&operation, action).await.unwrap();
+            }
+            used |= allowed;
+            let root = if route.rooted { "" } else { "/v2" };
+            let mut client = caller.client.at(&version(&route)).rooted_at(root);
+            if route.experimental {
+                client = client.with_header("X-OpenStack-Manila-API-Experimental", "True");
+            }
+            let answer = client.send(route.method.http(), &path(&route, &call.ids), call.body.clone()).await;
+            let status = answer.status.as_u16();
+            let right = match (allowed, caller.own) {
+                (true, _) => status == route.success,
+                // it is there, and not for him
+                (false, true) => status == 403,
+                (false, false) => status == 403 || status == 404,
+            };
+            if !right {
+                let not = if allowed { "" } else { "not " };
+                wrong.push(format!("{operation} {action}: {} should {not}be let in: {answer:?}", caller.name));
+            }
+        }
+        if row.role != "public" {
+            let nobody = site.anonymous(Api::Share).at(&version(&route));
+            let nobody = nobody.send(route.method.http(), &path(&route, &call.ids), call.body.clone()).await;
+            if nobody.status != 401 {
+                wrong.push(format!("{operation} {action}: without a token: {nobody:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_coverage_page_shows_the_route_table_as_it_is() {
+    let page = include_str!("../../docs/share-api-coverage.md");
+    assert_eq!(coverage::stale(Api::Share, page), Vec::<String>::new(), "`make api-coverage` writes it anew");
+}
+
+#[tokio::test]
+async fn what_belongs_to_another_project_is_not_there_for_its_users() {
+    let site = Site::start().await;
+    let (member, stranger) = (site.member().await, site.stranger().await);
+    let share = site.available().await;
+    let taken = snapshot(&member, &share).await;
+    let theirs = text(&stranger.post("/shares", json!({ "share": { "share_proto": "NFS", "size": 1 } })).await.expect(200)["share"]["id"]);
+    for path in [format!("/shares/{share}"), format!("/snapshots/{taken}"), format!("/snapshots/{taken}/metadata")] {
+        assert_eq!(stranger.get(&path).await.status, 404, "{path}");
+    }
+    for path in [format!("/shares/{share}"), format!("/snapshots/{taken}"), format!("/snapshots/{taken}/metadata/k")] {
+        assert_eq!(stranger.delete(&path).await.status, 404, "{path}");
+    }
+    for (path, body) in [
+        (action(&share), json!({ "extend": { "new_size": 2 } })),
+        (action(&share), json!({ "reset_status": { "status": "error" } })),
+        (action(&share), json!({ "revert": { "snapshot_id": taken } })),
+        (snapshot_action(&taken), json!({ "force_delete": null })),
+        ("/snapshots".to_owned(), json!({ "snapshot": { "share_id": share } })),
+        ("/shares".to_owned(), json!({ "share": { "share_proto": "NFS", "size": 1, "snapshot_id": taken } })),
+    ] {
+        assert_eq!(stranger.post(&path, body.clone()).await.status, 404, "{path} {body}");
+    }
+    // nor is another project's snapshot a state of one's own share
+    stranger.share_until(&theirs, "available").await;
+    let refused = stranger.post(&action(&theirs), json!({ "revert": { "snapshot_id": taken } })).await;
+    assert!(refused.status == 400, "{refused:?}");
+    let operators = site.operator().await.post(&action(&theirs), json!({ "revert": { "snapshot_id": taken } })).await;
+    assert!(operators.status == 400, "{operators:?}");
+}
