@@ -9,9 +9,8 @@ use crate::{
     domain::text_enum,
     store::{
         Store, StoreResult,
-        bind::{Sql, Value, bind_values, push_contains},
-        keyset::{self, ListKey, Order},
-        on_read,
+        bind::{Sql, Value, push_contains},
+        keyset::{ListKey, ListQuery},
     },
 };
 
@@ -84,17 +83,8 @@ pub enum ShareSnapshotFilter {
     Used(bool),
 }
 
-/// A list to be read.
-#[derive(Debug, Clone, Default)]
-pub struct ShareSnapshotQuery {
-    pub filters: Vec<ShareSnapshotFilter>,
-    /// Columns of [`ShareSnapshotSort`], the id last.
-    pub order: Vec<Order>,
-    /// The marker's values in that order.
-    pub after: Option<Vec<Value>>,
-    pub limit: i64,
-    pub offset: i64,
-}
+/// A list of snapshots to be read.
+pub type ShareSnapshotQuery = ListQuery<ShareSnapshotFilter>;
 
 /// A snapshot with all that a view shows.
 #[derive(Debug, Clone)]
@@ -108,10 +98,8 @@ impl Store {
     pub async fn share_snapshots(&self, query: &ShareSnapshotQuery) -> StoreResult<Vec<ShareSnapshot>> {
         let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
         push_filters(&mut sql, &query.filters);
-        keyset::push_page(&mut sql, &query.order, query.after.as_deref(), query.limit, query.offset);
-        let Sql { text, values } = sql;
-        let rows: Vec<ShareSnapshotRow> =
-            on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?);
+        query.push_page(&mut sql);
+        let rows: Vec<ShareSnapshotRow> = self.fetch_all(sql).await?;
         self.share_snapshots_completed(rows).await
     }
 
@@ -119,8 +107,7 @@ impl Store {
     pub async fn share_snapshot_total(&self, filters: &[ShareSnapshotFilter]) -> StoreResult<i64> {
         let mut sql = Sql::new("SELECT COUNT(*) FROM share_snapshots n JOIN share_snapshot_instances i ON i.snapshot_id = n.id WHERE TRUE");
         push_filters(&mut sql, filters);
-        let Sql { text, values } = sql;
-        let (n,): (i64,) = on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_one(p).await?);
+        let (n,): (i64,) = self.fetch_one(sql).await?;
         Ok(n)
     }
 
