@@ -1,4 +1,4 @@
-//! Which test had which route answer with success: the ground of docs/api-coverage.md.
+//! Which test had which route answer with success: the ground of the coverage pages.
 //!
 //! With `STOWAGE_TEST_ROUTES` set to a folder, every success that a [`Client`](crate::Client) sees is written there: one file a
 //! process, one line `test, API, operation, action, minor version` a fact. An answer counts when its status is the one
@@ -35,7 +35,7 @@ pub struct Sent<'a> {
 
 struct Recorder {
     file: Mutex<(File, HashSet<String>)>,
-    tables: [(Api, Tree, Tree); 3],
+    tables: [(Api, Tree, Tree); 4],
 }
 
 /// Notes the request if it proves a route.
@@ -82,7 +82,7 @@ impl Recorder {
             let routes = api::routes(api);
             (api, Tree::new(routes.iter().filter(|r| !r.rooted)), Tree::new(routes.iter().filter(|r| r.rooted)))
         };
-        Some(Self { file: Mutex::new((file, HashSet::new())), tables: [Api::Block, Api::Identity, Api::Admin].map(table) })
+        Some(Self { file: Mutex::new((file, HashSet::new())), tables: [Api::Block, Api::Share, Api::Identity, Api::Admin].map(table) })
     }
 
     fn route(&self, sent: &Sent<'_>) -> Option<Route> {
