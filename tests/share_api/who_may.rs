@@ -12,7 +12,10 @@ use stowage::{
 };
 use support::{Client, Persona, coverage, record};
 
-use crate::site::{LATEST, Site, action, allow, backend, snapshot, snapshot_action, text, uuid};
+use crate::{
+    net::{self, network, service},
+    site::{LATEST, Site, action, allow, backend, snapshot, snapshot_action, text, uuid},
+};
 
 /// A caller: what he is, and whether what he asks about is his own project's.
 struct Caller {
@@ -57,8 +60,16 @@ fn may(needs: &str, caller: &Caller, about_a_project: bool) -> bool {
 
 /// Whether the operation is about something that belongs to a project other than by being the caller's.
 fn about_a_project(operation: &str) -> bool {
-    ["/shares/{}", "/snapshots/{}", "/share-access-rules", "/messages/{}", "quota-sets/{}"].iter().any(|path| operation.contains(path))
-        || operation == "POST /v2/snapshots"
+    let theirs = [
+        "/shares/{}",
+        "/snapshots/{}",
+        "/share-access-rules",
+        "/messages/{}",
+        "quota-sets/{}",
+        "/share-networks/{}",
+        "/security-services/{}",
+    ];
+    theirs.iter().any(|path| operation.contains(path)) || operation == "POST /v2/snapshots"
 }
 
 /// A call that succeeds if the caller may make it: the path's parameters (one that goes on says the rest of the URL), and a
@@ -156,9 +167,9 @@ impl Maker<'_> {
             }
             (operation, action) => match self.plain(operation).await {
                 Some(found) => found,
-                None => match self.of_shares(operation).await {
-                    Some(found) => found,
-                    None => self.of_operators(operation, action).await?,
+                None => match (self.of_shares(operation).await, self.of_networks(operation, action).await) {
+                    (Some(found), _) | (None, Some(found)) => found,
+                    (None, None) => self.of_operators(operation, action).await?,
                 },
             },
         };
@@ -234,6 +245,11 @@ impl Maker<'_> {
             | "GET /v2/services"
             | "GET /v2/scheduler-stats/pools"
             | "GET /v2/scheduler-stats/pools/detail"
+            | "GET /v2/share-networks"
+            | "GET /v2/share-networks/detail"
+            | "GET /v2/security-services"
+            | "GET /v2/security-services/detail"
+            | "GET /v2/share-servers"
             | "GET /v2/messages" => (vec![], Value::Null),
             "POST /v2/shares" => (vec![], json!({ "share": { "share_proto": "NFS", "size": 1 } })),
             "POST /v2/types" => {
@@ -289,6 +305,84 @@ impl Maker<'_> {
         })
     }
 
+    /// A share network and its subnet.
+    async fn network(&self) -> (String, String) {
+        let id = network(&self.member, json!({})).await;
+        let subnet = net::subnet_ids(&self.member, &id).await.remove(0);
+        (id, subnet)
+    }
+    /// A share network and the security service that it uses.
+    async fn secured(&self) -> (String, String) {
+        let (id, used) = (self.network().await.0, self.service().await);
+        net::use_service(&self.member, &id, &used).await.expect(200);
+        (id, used)
+    }
+    async fn service(&self) -> String {
+        service(&self.member, "ldap", json!({})).await
+    }
+    async fn server(&self) -> String {
+        let (id, _) = self.network().await;
+        self.site.server_on(&self.member, &id).await
+    }
+
+    async fn of_networks(&self, operation: &str, action: &str) -> Option<(Vec<String>, Value)> {
+        let (method, path) = operation.split_once(" /v2")?;
+        let writes = method == "POST" || method == "PUT";
+        let pair_if_written = || if writes { json!({ "metadata": { "k": "w" } }) } else { Value::Null };
+        Some(match path {
+            "/share-networks" if writes => (vec![], json!({ "share_network": {} })),
+            "/share-networks/{}" if action != "-" => {
+                let (id, inner) = self.network_action(action).await?;
+                (vec![id], json!({ action: inner }))
+            }
+            "/share-networks/{}" if writes => (vec![self.network().await.0], json!({ "share_network": { "name": "n" } })),
+            "/share-networks/{}" => (vec![self.network().await.0], Value::Null),
+            "/share-networks/{}/subnets" if writes => (vec![self.network().await.0], json!({ "share-network-subnet": {} })),
+            "/share-networks/{}/subnets" => (vec![self.network().await.0], Value::Null),
+            "/share-networks/{}/subnets/{}" => {
+                let (id, subnet) = self.network().await;
+                (vec![id, subnet], Value::Null)
+            }
+            "/share-networks/{}/subnets/{}/metadata" => {
+                let (id, subnet) = self.network().await;
+                (vec![id, subnet], pair_if_written())
+            }
+            "/share-networks/{}/subnets/{}/metadata/{}" => {
+                let (id, subnet) = self.network().await;
+                let pairs = format!("{}/{subnet}/metadata", net::subnets(&id));
+                self.member.post(&pairs, json!({ "metadata": { "k": "v" } })).await.expect(200);
+                (vec![id, subnet, "k".into()], pair_if_written())
+            }
+            "/security-services" if writes => (vec![], net::service_body("ldap", json!({}))),
+            "/security-services/{}" if writes => (vec![self.service().await], json!({ "security_service": { "name": "n" } })),
+            "/security-services/{}" => (vec![self.service().await], Value::Null),
+            "/share-servers/{}" if action == "reset_status" => {
+                (vec![self.server().await], json!({ "reset_status": { "status": "error" } }))
+            }
+            "/share-servers/{}" | "/share-servers/{}/details" if !writes => (vec![self.server().await], Value::Null),
+            _ => return None,
+        })
+    }
+
+    async fn network_action(&self, action: &str) -> Option<(String, Value)> {
+        Some(match action {
+            "add_security_service" | "add_security_service_check" => {
+                (self.network().await.0, json!({ "security_service_id": self.service().await }))
+            }
+            "remove_security_service" => {
+                let (id, used) = self.secured().await;
+                (id, json!({ "security_service_id": used }))
+            }
+            "update_security_service" | "update_security_service_check" => {
+                let (id, used) = self.secured().await;
+                (id, json!({ "current_service_id": used, "new_service_id": self.service().await }))
+            }
+            "reset_status" => (self.network().await.0, json!({ "status": "error" })),
+            "share_network_subnet_create_check" => (self.network().await.0, json!({})),
+            _ => return None,
+        })
+    }
+
     async fn of_operators(&self, operation: &str, action: &str) -> Option<(Vec<String>, Value)> {
         let project = self.member.project_id.clone();
         Some(match (operation, action) {
@@ -336,11 +430,11 @@ impl Maker<'_> {
             }
             ("POST /v2/services/ensure-shares", _) => (vec![], json!({ "ensure_shares": { "host": "stowage@spare" } })),
             (quota, _) if quota.contains("quota-sets/{}") && quota.starts_with("PUT") => {
-                (vec![project], json!({ "quota_set": { "share_networks": 9 } }))
+                (vec![project], json!({ "quota_set": { "backups": 9 } }))
             }
             (quota, _) if quota.contains("quota-sets/{}") => (vec![project], Value::Null),
             (class, _) if class.contains("quota-class-sets/{}") && class.starts_with("PUT") => {
-                (vec!["default".into()], json!({ "quota_class_set": { "share_networks": 9 } }))
+                (vec!["default".into()], json!({ "quota_class_set": { "backups": 9 } }))
             }
             (class, _) if class.contains("quota-class-sets/{}") => (vec!["default".into()], Value::Null),
             _ => return None,
@@ -363,7 +457,7 @@ fn version(route: &Route) -> String {
 async fn every_route_lets_in_whom_upstreams_table_lets_in_and_nobody_else() {
     let site = Site::configured(vec![backend("m", json!({})), backend("spare", json!({ "pools": ["p1:1"] }))], |c| {
         let quota = &mut c.quota.share;
-        (quota.shares, quota.gigabytes, quota.snapshots, quota.snapshot_gigabytes) = (-1, -1, -1, -1);
+        (quota.shares, quota.gigabytes, quota.snapshots, quota.snapshot_gigabytes, quota.share_networks) = (-1, -1, -1, -1, -1);
     })
     .await;
     let specs = ["snapshot_support", "create_share_from_snapshot_support", "revert_to_snapshot_support", "mount_snapshot_support"];

@@ -16,6 +16,7 @@ pub mod security_services;
 pub mod services;
 pub mod messages;
 pub mod quotas;
+pub mod security_services;
 pub mod share_actions;
 pub mod share_metadata;
 pub mod share_network_subnets;

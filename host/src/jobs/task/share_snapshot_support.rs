@@ -1,6 +1,6 @@
 //! What the tasks about snapshots of shares have in common.
 
-use super::share_support;
+use super::{share_server_support::driver_server_of, share_support};
 use crate::{
     domain::share_access::AccessType,
     driver::types::{self, AccessKind, AccessMode, AccessRule, ExportLocation, StringMap},
@@ -47,8 +47,7 @@ pub async fn driver_snapshot(cx: &JobContext, snapshot: &ShareSnapshotRow) -> St
             .into_iter()
             .map(|l| ExportLocation { path: l.path, admin_only: l.admin_only, preferred: false, metadata: StringMap::new() })
             .collect(),
-        // of the share's server
-        server: None,
+        server: driver_server_of(cx, snapshot.share_server_id.as_deref()).await?,
         metadata: metadata.into_iter().collect(),
     })
 }

@@ -71,7 +71,11 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateShare) -> R
     };
     let size_gib = ask.size_gib.or(source.as_ref().map(|s| s.snapshot.size_gib));
     let size_gib = size_gib.ok_or_else(|| refusal::invalid_input("Share size 'None' must be an integer and greater than 0"))?;
-    network::check_known(app, ctx, ask.share_network_id.as_deref()).await?;
+    let share_network_id = match &source {
+        Some(source) => source.network(ask.share_network_id)?,
+        None => ask.share_network_id,
+    };
+    network::check_known(app, ctx, share_network_id.as_deref()).await?;
     let share_type = match &source {
         Some(source) => {
             source.check_fits(&protocol, size_gib)?;
@@ -84,6 +88,9 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateShare) -> R
     let zone = zone(app, ctx, &share_type, ask.availability_zone.as_deref()).await?;
     network::check_fits(&share_type, ask.share_network_id.as_deref())?;
     network::check_zone(app, ask.share_network_id.as_deref(), zone.as_deref()).await?;
+    network::check_fits(&share_type, share_network_id.as_deref())?;
+    let zone = zone(app, ctx, &share_type, ask.availability_zone.as_deref()).await?;
+    network::check_zone(app, share_network_id.as_deref(), zone.as_deref()).await?;
     limits::check_create(&share_type, size_gib)?;
     let of = QuotaScope { project_id: ctx.project_id(), user_id: &ctx.principal.user_id, type_id: &share_type.row.id };
     limits::check_one_share(app, of, size_gib).await?;
@@ -98,7 +105,7 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateShare) -> R
         size_gib,
         share_proto: protocol,
         share_type_id: share_type.row.id.clone(),
-        share_network_id: ask.share_network_id,
+        share_network_id,
         snapshot_id: source.as_ref().map(|s| s.snapshot.id.clone()),
         is_public: ask.is_public,
         status: if source.is_some() { ShareStatus::CreatingFromSnapshot } else { ShareStatus::Creating },
@@ -121,16 +128,16 @@ async fn commit(
     hints: &affinity::Hints,
 ) -> Result<Share> {
     let mut tx = app.store.begin().await?;
-    if let Some(source) = source {
-        // from then on its delete sees that it is being copied
-        source.hold(&mut tx).await?;
-    }
     // until this transaction ends: the type is neither deleted nor given other specs
     let Some(type_name) = tx.type_name_kept(TypeOf::Share, &share.share_type_id).await? else { return Err(refusal::type_not_found()) };
     if !tx.type_specs_are(TypeOf::Share, &share.share_type_id, &share_type.specs).await? {
         return Err(refusal::type_changed(&type_name));
     }
     network::keep(&mut tx, share.share_network_id.as_deref()).await?;
+    if let Some(source) = source {
+        // from then on its delete sees that it is being copied
+        source.hold(&mut tx).await?;
+    }
     let figures = quota(&share.project_id, &share.user_id, &share.share_type_id, share.size_gib, 1);
     tx.quota_change(&figures).await.map_err(refusal::over_quota)?;
     tx.share_insert(share).await?;

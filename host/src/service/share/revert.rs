@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{check_not_busy, check_not_in_bin, destroy::event_now};
+use super::{check_not_busy, check_not_in_bin, destroy::event_now, network};
 use crate::{
     app::App,
     clock,
@@ -29,6 +29,8 @@ pub async fn revert(app: &Arc<App>, ctx: &RequestContext, id: &str, snapshot_id:
     })?;
     check_able(&found, &snapshot)?;
     let mut tx = app.store.begin().await?;
+    // its network first, as everybody does who works on a network
+    network::keep(&mut tx, found.share_network_id.as_deref()).await?;
     let Some(share) = tx.share_locked(id).await? else { return Err(refusal::share_not_found(id)) };
     check_not_in_bin(&share, "revert")?;
     decide(&share, tx.latest_share_snapshot(id).await?.as_ref(), &snapshot)?;

@@ -89,6 +89,21 @@ impl Source {
         }
     }
 
+    /// The share network of its share, which is the one to name if one is named.
+    ///
+    /// # Errors
+    /// 400.
+    pub fn network(&self, asked: Option<String>) -> Result<Option<String>> {
+        match (&self.share.share_network_id, asked) {
+            (Some(own), Some(asked)) if *own != asked => Err(refusal::invalid_input(
+                "Share network ID should be the same as the snapshot's parent share's, or empty when a new share is made of a snapshot.",
+            )),
+            (Some(own), _) => Ok(Some(own.clone())),
+            // that one does not fit is said with the type
+            (None, asked) => Ok(asked),
+        }
+    }
+
     /// Holds the snapshot until the transaction ends, if it is still whole.
     ///
     /// # Errors

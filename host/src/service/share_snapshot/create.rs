@@ -53,6 +53,8 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateShareSnapsh
     let mut request = room::request(app, &found, Operation::Snapshot, found.size_gib, &ctx.request_id).await?;
     // decide and commit: what is decided holds until the transaction ends
     let mut tx = app.store.begin().await?;
+    // its network first, as everybody does who works on a network
+    share::network::keep(&mut tx, found.share_network_id.as_deref()).await?;
     let Some(share) = tx.share_locked(&found.id).await? else { return Err(refusal::share_not_found(&found.id)) };
     let host = decide(&share, ask.force)?;
     let user_id = ctx.principal.user_id.clone();

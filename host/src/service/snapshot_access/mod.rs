@@ -13,7 +13,7 @@ use crate::{
     context::RequestContext,
     domain::share_snapshot::ShareSnapshotStatus,
     error::{Error, Result},
-    service::{share_refusal as refusal, share_snapshot},
+    service::{share, share_refusal as refusal, share_snapshot},
     store::{Tx, sql::share_snapshots::ShareSnapshotRow},
 };
 
@@ -30,6 +30,9 @@ fn check_mountable(snapshot: &ShareSnapshotRow) -> Result<()> {
 
 /// The snapshot, held until the transaction ends, if its rules may change now; and where it is.
 async fn held(tx: &mut Tx, id: &str) -> Result<(ShareSnapshotRow, String)> {
+    // its network first, as everybody does who works on a network: while that is being changed, so are the locations
+    let Some(found) = tx.share_snapshot(id).await? else { return Err(refusal::snapshot_not_found(id)) };
+    share::network::keep(tx, found.share_network_id.as_deref()).await?;
     let Some(snapshot) = tx.share_snapshot_locked(id).await? else { return Err(refusal::snapshot_not_found(id)) };
     match &snapshot.host {
         Some(host) if snapshot.status == ShareSnapshotStatus::Available.as_str() => {

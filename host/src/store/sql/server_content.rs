@@ -1,12 +1,9 @@
 //! What a share server consists of and what lives on it: subnets, shares, snapshots, access rules.
 
-use uuid::Uuid;
-
 use super::shares::{self, ShareRow};
 use crate::{
     clock::Micros,
-    driver::types::ExportLocation,
-    store::{Store, StoreResult, Tx, bind::Sql, on_read, on_tx},
+    store::{Store, StoreResult, Tx, on_read, on_tx},
 };
 
 /// A snapshot on a server.
@@ -110,24 +107,5 @@ impl Tx {
     pub async fn snapshot_instance_data(&mut self, instance_id: &str, provider_data: Option<&str>, now: Micros) -> StoreResult<bool> {
         let sql = "UPDATE share_snapshot_instances SET provider_data = COALESCE($2, provider_data), updated_at = $3 WHERE id = $1";
         Ok(on_tx!(self, c => sqlx::query(sql).bind(instance_id).bind(provider_data).bind(now).execute(c).await?.rows_affected()) == 1)
-    }
-
-    /// Where a snapshot can be mounted, the whole list: a location is known again by its path, and keeps its id and `created_at`.
-    pub async fn server_snapshot_locations(&mut self, instance_id: &str, told: &[ExportLocation], now: Micros) -> StoreResult<()> {
-        let mut sql = Sql::new("DELETE FROM snapshot_export_locations WHERE snapshot_instance_id = ");
-        sql.bind(instance_id);
-        if !told.is_empty() {
-            sql.push(" AND path NOT IN ").bind_list(told.iter().map(|l| l.path.as_str()));
-        }
-        self.run(sql).await?;
-        for (position, location) in (0_i64..).zip(told) {
-            let sql = "INSERT INTO snapshot_export_locations (id, snapshot_instance_id, path, admin_only, position, created_at) \
-                       VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (snapshot_instance_id, path) \
-                       DO UPDATE SET admin_only = EXCLUDED.admin_only, position = EXCLUDED.position, updated_at = EXCLUDED.created_at";
-            let id = Uuid::new_v4().to_string();
-            on_tx!(self, c => sqlx::query(sql).bind(&id).bind(instance_id).bind(&location.path).bind(location.admin_only).bind(position)
-                .bind(now).execute(c).await?.rows_affected());
-        }
-        Ok(())
     }
 }

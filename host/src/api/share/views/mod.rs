@@ -10,6 +10,6 @@ pub mod share;
 pub mod share_network;
 pub mod share_server;
 pub mod share_type;
-pub mod subnet;
 pub mod snapshot;
 pub mod snapshot_access;
+pub mod subnet;

@@ -45,7 +45,7 @@ pub async fn done(
     }
     for change in &update.snapshots {
         if tx.snapshot_instance_data(&change.id, change.provider_data.as_deref(), now).await? {
-            tx.server_snapshot_locations(&change.id, &change.locations, now).await?;
+            tx.snapshot_locations_replace(&change.id, &change.locations, now).await?;
         }
     }
     tx.share_server_subnet_applied(&server.id, subnet_id).await?;
