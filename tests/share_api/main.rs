@@ -41,6 +41,7 @@ mod site;
 mod snapshot_access;
 mod snapshot_instances;
 mod snapshots;
+mod snapshots_served;
 mod snapshots_used;
 mod subnets;
 mod types;
