@@ -430,11 +430,11 @@ impl Maker<'_> {
             }
             ("POST /v2/services/ensure-shares", _) => (vec![], json!({ "ensure_shares": { "host": "stowage@spare" } })),
             (quota, _) if quota.contains("quota-sets/{}") && quota.starts_with("PUT") => {
-                (vec![project], json!({ "quota_set": { "backups": 9 } }))
+                (vec![project], json!({ "quota_set": { "gigabytes": -1 } }))
             }
             (quota, _) if quota.contains("quota-sets/{}") => (vec![project], Value::Null),
             (class, _) if class.contains("quota-class-sets/{}") && class.starts_with("PUT") => {
-                (vec!["default".into()], json!({ "quota_class_set": { "backups": 9 } }))
+                (vec!["default".into()], json!({ "quota_class_set": { "gigabytes": -1 } }))
             }
             (class, _) if class.contains("quota-class-sets/{}") => (vec!["default".into()], Value::Null),
             _ => return None,
