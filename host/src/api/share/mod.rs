@@ -16,6 +16,8 @@ pub mod security_services;
 pub mod services;
 pub mod messages;
 pub mod quotas;
+pub mod replicas;
+pub mod resource_locks;
 pub mod security_services;
 pub mod share_actions;
 pub mod share_metadata;

@@ -86,10 +86,7 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateShare) -> R
     };
     // decide
     let zone = zone(app, ctx, &share_type, ask.availability_zone.as_deref()).await?;
-    network::check_fits(&share_type, ask.share_network_id.as_deref())?;
-    network::check_zone(app, ask.share_network_id.as_deref(), zone.as_deref()).await?;
     network::check_fits(&share_type, share_network_id.as_deref())?;
-    let zone = zone(app, ctx, &share_type, ask.availability_zone.as_deref()).await?;
     network::check_zone(app, share_network_id.as_deref(), zone.as_deref()).await?;
     limits::check_create(&share_type, size_gib)?;
     let of = QuotaScope { project_id: ctx.project_id(), user_id: &ctx.principal.user_id, type_id: &share_type.row.id };

@@ -35,8 +35,10 @@ pub async fn load_row(app: &App, ctx: &RequestContext, id: &str) -> Result<Share
     }
 }
 
-/// As [`load_row`], and the caller may do `action` with it.
+/// As [`load_row`], and the caller may do `action` with it. Who may not even with a snapshot of his own is told so whatever
+/// there is.
 pub async fn load_row_for(app: &App, ctx: &RequestContext, id: &str, action: &str) -> Result<ShareSnapshotRow> {
+    app.policy.check(ctx, action, &Target::own(ctx))?;
     let row = load_row(app, ctx, id).await?;
     app.policy.check(ctx, action, &target(&row))?;
     Ok(row)
