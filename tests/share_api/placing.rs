@@ -113,7 +113,12 @@ async fn a_zone_is_the_one_asked_and_one_the_type_allows() {
     assert_eq!(member.get(&format!("/shares/{id}")).await.expect(200)["share"]["availability_zone"], "nova");
     let both = json!({ "share_type": "near", "availability_zone": "far" });
     try_create(&member, both.clone()).await.expect(400);
+    // before 2.48 the type's zones are no request
     let id = create(&member.at("2.47"), both).await;
+    member.share_until(&id, "available").await;
+    assert_eq!(member.get(&format!("/shares/{id}")).await.expect(200)["share"]["availability_zone"], "far");
+    site.share_type("farther", json!({ "availability_zones": "mars" })).await;
+    let id = create(&member, json!({ "share_type": "farther" })).await;
     member.until(&format!("/shares/{id}"), |a| a.body()["share"]["status"] == "error").await;
     assert_eq!(member.get("/availability-zones").await.expect(200)["availability_zones"].as_array().map(Vec::len), Some(2));
     assert_eq!(member.get(&format!("/shares/{id}")).await.expect(200)["share"]["progress"], Value::Null);

@@ -1,6 +1,7 @@
 //! Subnets of share networks.
 
 use serde_json::{Value, json};
+use stowage::domain::share_server::ServerStatus;
 use support::{Persona, both_databases};
 
 use crate::{
@@ -159,6 +160,18 @@ both_databases! {
         site.put_server(&other).await;
         member.delete(&format!("{}/{second}", subnets(&id))).await.expect(409);
         assert_eq!(subnet_ids(&member, &id).await, [first, second]);
+    }
+
+    async fn a_subnet_whose_server_goes_already_goes_with_it(db) {
+        let site = site(&db).await;
+        let member = site.member().await;
+        let id = network(&member, json!({})).await;
+        let second = subnet(&member, &id, json!({ "availability_zone": "nova" })).await;
+        let mut going = server(&member.project_id, &id, &[second.clone()]);
+        going.status = ServerStatus::Deleting;
+        site.put_server(&going).await;
+        member.delete(&format!("{}/{second}", subnets(&id))).await.expect(202);
+        assert_eq!(subnet_ids(&member, &id).await.len(), 1);
     }
 
     async fn servers_that_cannot_follow_keep_a_zone_as_it_is(db) {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{cleanup, share_support as support};
 use crate::{
     clock,
+    domain::share_type::ZONES,
     driver::DriverError,
     jobs::{JobContext, TaskError},
     scheduler::{self, Operation, PlacementRequest},
@@ -21,6 +22,8 @@ const MOST_POOLS: usize = 3;
 pub struct Progress {
     /// The zone asked for; the share itself shows that of its pool.
     pub zone: Option<String>,
+    /// The type's zones do not count.
+    pub any_zone: bool,
     pub hints: Hints,
     /// Pools given up.
     pub given_up: Vec<String>,
@@ -127,6 +130,9 @@ pub async fn place(cx: &JobContext, share: &ShareRow, progress: &mut Progress) -
 async fn request(cx: &JobContext, share: &ShareRow, progress: &Progress) -> StoreResult<PlacementRequest> {
     let mut request = room::request(&cx.app, share, Operation::Create, share.size_gib, &cx.job.request_id).await?;
     request.availability_zone = progress.zone.clone();
+    if progress.any_zone {
+        request.extra_specs.remove(ZONES);
+    }
     request.exclude_pools = progress.excluded.clone();
     request.hints = progress.hints.for_scheduler();
     match &progress.hints.only_host {

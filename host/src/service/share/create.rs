@@ -141,7 +141,9 @@ async fn commit(
     tx.metadata_put(MetadataOf::Share, &share.id, metadata).await?;
     hints.remember(&mut tx, &share.id).await?;
     let row = tx.share(&share.id).await?.ok_or_else(|| Error::internal("the share just inserted is not there"))?;
-    let payload = json!({ "zone": share.availability_zone, "hints": hints });
+    // before, a type's zones were no request
+    let any_zone = ctx.microversion < TYPE_ZONES_SINCE;
+    let payload = json!({ "zone": share.availability_zone, "any_zone": any_zone, "hints": hints });
     tx.enqueue(&app.jobs, super::job(app, ctx, &row, "share.create", payload)).await?;
     event(&mut tx, "share.create.start", &row, &ctx.request_id).await?;
     let metadata = tx.metadata(MetadataOf::Share, &share.id).await?;

@@ -16,13 +16,16 @@ use crate::{
 };
 
 /// Begins it in the caller's transaction, which holds the server's network. What is on the server decides: a server with shares
-/// stays.
+/// stays. One that goes already goes on.
 ///
 /// # Errors
 /// 409 when shares are on it or something works on it.
 pub async fn begin(tx: &mut Tx, app: &Arc<App>, ctx: &RequestContext, server: &ShareServerRow) -> Result<()> {
     if tx.share_server_share_count(&server.id).await? > 0 {
         return Err(Error::conflict(format!("Share server {} in use.", server.id)));
+    }
+    if server.status == ServerStatus::Deleting.as_str() {
+        return Ok(());
     }
     if !ServerStatus::parse(&server.status).is_some_and(|s| DELETE_FROM.contains(&s)) {
         return Err(Error::conflict(format!("Share server {} is {}; try again when that has ended.", server.id, server.status)));
