@@ -79,10 +79,11 @@ def share_config(servers):
 def share_prepare(servers):
     def prepare(running):
         client = service.Client(running, "shared-file-system", {"X-OpenStack-Manila-API-Version": "2.99"})
+        protocol = client.first_pool("/scheduler-stats/pools/detail")["storage_protocol"]
         if servers:
             specs = {"driver_handles_share_servers": "True", "snapshot_support": "True", "create_share_from_snapshot_support": "True"}
             client.ask("/types", {"share_type": {"name": "with-servers", "extra_specs": specs}})
-        return {"servers": str(servers).lower(), "storage_protocol": "NFS_CIFS"}
+        return {"servers": str(servers).lower(), "storage_protocol": protocol}
     return prepare
 
 
