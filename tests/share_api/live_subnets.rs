@@ -3,7 +3,7 @@
 
 use futures::future::join_all;
 use serde_json::{Value, json};
-use stowage::clock;
+use stowage::{clock, config::BackendConfig};
 use support::{Client, both_databases};
 
 use crate::{
@@ -56,6 +56,19 @@ both_databases! {
         assert_eq!(tx.share_servers_can_update_allocations(&[old], true, clock::now()).await.unwrap(), 1);
         tx.commit().await.unwrap();
         add(&member, &live.network, "red").await;
+    }
+
+    async fn a7_a_driver_without_the_interface_cannot_whatever_the_servers_row_says(db) {
+        let site = site_with(&db, vec![able("m", json!({})), BackendConfig::of_shares("h", "hostile")], |_| {}).await;
+        let member = site.member().await;
+        let live = Live::on(&site, &member).await;
+        let zone = net::subnet(&member, &live.network, json!({ "availability_zone": "nova" })).await;
+        let mut other = net::server(&member.project_id, &live.network, &[zone]);
+        other.backend = "stowage@h".to_owned();
+        other.network_allocation_update_support = true;
+        site.put_server(&other).await;
+        let refused = try_add(&member, &live.network, "red").await.expect(409);
+        assert!(said(&refused).contains("network_allocation_update_support"), "{refused}");
     }
 
     async fn a7_a_zone_without_servers_gets_its_subnet_at_once(db) {
