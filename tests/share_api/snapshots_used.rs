@@ -27,7 +27,7 @@ async fn a_share_is_made_of_a_snapshot_beside_its_source() {
     let (member, operator) = (site.member().await, site.operator().await);
     let (share, id) = with_snapshot(&site, 2).await;
     let made = try_create(&member, json!({ "snapshot_id": id, "size": 3 })).await.expect(200)["share"].clone();
-    assert_eq!((&made["status"], &made["snapshot_id"]), (&json!("creating_from_snapshot"), &json!(id)));
+    assert_eq!((&made["status"], &made["snapshot_id"]), (&json!("creating"), &json!(id)));
     let copy = member.share_until(&text(&made["id"]), "available").await;
     assert_eq!((&copy["size"], &copy["share_type_name"]), (&json!(3), &json!("full")), "the type is the source's");
     let host = |id: &str| {

@@ -16,6 +16,15 @@ pub struct Finding {
     pub excerpt: String,
 }
 
+impl Finding {
+    /// No secret can stand in its line: no table with one, no URL with a user.
+    fn may_be_quoted(&self) -> bool {
+        let user = |(_, rest): (&str, &str)| rest.split('/').next().is_some_and(|authority| authority.contains('@'));
+        let line = self.excerpt.as_str();
+        !line.is_empty() && !line.contains('{') && !self.message.contains("secret") && !line.split_once("://").is_some_and(user)
+    }
+}
+
 #[derive(Debug)]
 pub enum ConfigError {
     Read {
@@ -56,7 +65,7 @@ impl fmt::Display for ConfigError {
                         write!(f, ":{}:{}", finding.line, finding.column)?;
                     }
                     write!(f, ": {}", finding.message)?;
-                    if !finding.excerpt.is_empty() && !finding.excerpt.contains('{') && !finding.message.contains("secret") {
+                    if finding.may_be_quoted() {
                         let gutter = finding.line.to_string();
                         let caret = " ".repeat(finding.column.saturating_sub(1));
                         write!(f, "\n  {gutter} | {}\n  {} | {caret}^", finding.excerpt, " ".repeat(gutter.len()))?;

@@ -195,7 +195,7 @@ fn a_reload_applies_what_can_change_and_names_what_needs_a_restart() {
 fn another(key: &str, value: &serde_json::Value) -> serde_json::Value {
     use serde_json::{Value, json};
     match value {
-        Value::Object(_) if key == "password" => json!({"value": "other"}),
+        Value::Object(_) if key == "password" || key == "secret" => json!({"value": "other"}),
         Value::Object(members) => members.iter().map(|(key, value)| (key.clone(), another(key, value))).collect(),
         Value::Array(_) if key == "service" => json!([{"type": "network", "name": "n", "url": "http://n:9696"}]),
         Value::Array(_) if key == "subnet" => json!([{"id": "s", "network_id": "n", "cidr": "10.0.0.0/24", "ranges": []}]),

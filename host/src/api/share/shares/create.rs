@@ -9,6 +9,7 @@ use crate::{
             views,
         },
     },
+    domain::share::ShareStatus,
     error::{Error, Result},
     service::{
         share::{
@@ -55,7 +56,10 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
         },
         hints: if minor >= HINTS_SINCE { hints(&members, minor)? } else { Hints::default() },
     };
-    views::share::one(&req, &create::create(&req.app, &req.ctx, ask).await?)
+    let mut made = create::create(&req.app, &req.ctx, ask).await?;
+    // as upstream, where only the back end says what it is made of; clients compare this answer
+    ShareStatus::Creating.as_str().clone_into(&mut made.row.status);
+    views::share::one(&req, &made)
 }
 
 fn bad_size(members: &Members<'_>) -> Error {
