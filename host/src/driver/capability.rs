@@ -324,12 +324,13 @@ mod tests {
 
     #[test]
     fn the_limits_of_texts_and_functions_are_inclusive() {
-        let with = |change: fn(&mut Pool, usize), n| {
+        type Change = fn(&mut Pool, usize);
+        let with = |change: Change, n| {
             let mut one = pool("a");
             change(&mut one, n);
             report(vec![one]).check().map_err(|e| e.kind)
         };
-        let changes: [(fn(&mut Pool, usize), usize); 6] = [
+        let changes: [(Change, usize); 6] = [
             (|p, n| p.filter_function = Some("1".repeat(n)), 4096),
             (|p, n| p.goodness_function = Some("1".repeat(n)), 4096),
             (|p, n| drop(p.extra.insert("k".into(), Value::Text("x".repeat(n)))), 1024),
