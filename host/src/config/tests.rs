@@ -199,6 +199,7 @@ fn another(key: &str, value: &serde_json::Value) -> serde_json::Value {
         Value::Object(members) => members.iter().map(|(key, value)| (key.clone(), another(key, value))).collect(),
         Value::Array(_) if key == "service" => json!([{"type": "network", "name": "n", "url": "http://n:9696"}]),
         Value::Array(_) if key == "subnet" => json!([{"id": "s", "network_id": "n", "cidr": "10.0.0.0/24", "ranges": []}]),
+        Value::Array(_) if key == "events" => json!(["volume.*"]),
         Value::Array(items) if !items.is_empty() => json!(items[1..]),
         Value::Bool(b) => json!(!b),
         Value::Number(n) => n.as_i64().map_or_else(|| json!(n.as_f64().unwrap() + 1.0), |n| json!(n + 1)),
