@@ -1,11 +1,11 @@
-//! Reads whose statement is put together at run time: the twins of [`Tx::run`](super::Tx) outside a transaction.
+//! Reads whose statement is put together at run time, outside a transaction and inside one.
 
 use sqlx::{FromRow, postgres::PgRow, sqlite::SqliteRow};
 
 use super::{
-    Store, StoreResult,
+    Store, StoreResult, Tx,
     bind::{Sql, bind_values},
-    on_read,
+    on_read, on_tx,
 };
 
 /// A row of either database.
@@ -23,5 +23,19 @@ impl Store {
     pub(in crate::store) async fn fetch_one<T: Row>(&self, sql: Sql) -> StoreResult<T> {
         let Sql { text, values } = sql;
         Ok(on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_one(p).await?))
+    }
+}
+
+impl Tx {
+    /// Every row.
+    pub(in crate::store) async fn fetch_all<T: Row>(&mut self, sql: Sql) -> StoreResult<Vec<T>> {
+        let Sql { text, values } = sql;
+        Ok(on_tx!(self, c => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(c).await?))
+    }
+
+    /// The only row: of a count, a sum.
+    pub(in crate::store) async fn fetch_one<T: Row>(&mut self, sql: Sql) -> StoreResult<T> {
+        let Sql { text, values } = sql;
+        Ok(on_tx!(self, c => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_one(c).await?))
     }
 }

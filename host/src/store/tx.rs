@@ -75,9 +75,14 @@ impl Tx {
 
     /// Runs a statement put together at run time; whether it changed anything.
     pub(in crate::store) async fn run(&mut self, sql: Sql) -> StoreResult<bool> {
+        Ok(self.run_on(sql).await? > 0)
+    }
+
+    /// As [`Tx::run`]; how many rows it changed.
+    pub(in crate::store) async fn run_on(&mut self, sql: Sql) -> StoreResult<u64> {
         let Sql { text, values } = sql;
         let query = sqlx::AssertSqlSafe(text);
-        Ok(on_tx!(self, t => bind_values!(sqlx::query(query), values).execute(t).await?.rows_affected()) > 0)
+        Ok(on_tx!(self, t => bind_values!(sqlx::query(query), values).execute(t).await?.rows_affected()))
     }
 
     pub async fn rollback(self) -> StoreResult<()> {

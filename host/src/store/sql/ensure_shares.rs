@@ -8,7 +8,7 @@ use crate::{
     domain::share::{ENSURE_FROM, ShareStatus, TRANSITIONAL, is_busy, is_one_of},
     store::{
         Store, StoreResult, Tx,
-        bind::{Sql, bind_values},
+        bind::Sql,
         on_read, on_tx,
         sql::{
             ensure::EnsureRun,
@@ -70,12 +70,9 @@ impl Tx {
     pub async fn shares_in_transition(&mut self, backend: &str, limit: i64) -> StoreResult<(Vec<(String, String)>, i64)> {
         let mut sql = Sql::new("FROM share_instances i JOIN shares s ON s.id = i.share_id WHERE i.backend = ");
         sql.bind(backend).push(" AND s.status IN ").bind_list(TRANSITIONAL.iter().map(|s| s.as_str()));
-        let count = format!("SELECT COUNT(*) {}", sql.text);
-        let (values, all) = (sql.values.clone(), sqlx::AssertSqlSafe(count));
-        let (n,): (i64,) = on_tx!(self, c => bind_values!(sqlx::query_as(all), values).fetch_one(c).await?);
+        let (n,): (i64,) = self.fetch_one(Sql { text: format!("SELECT COUNT(*) {}", sql.text), values: sql.values.clone() }).await?;
         sql.push(" ORDER BY i.id LIMIT ").bind(limit);
-        let (text, values) = (format!("SELECT s.id, s.status {}", sql.text), sql.values);
-        let rows = on_tx!(self, c => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(c).await?);
+        let rows = self.fetch_all(Sql { text: format!("SELECT s.id, s.status {}", sql.text), values: sql.values }).await?;
         Ok((rows, n))
     }
 
@@ -119,8 +116,7 @@ impl Tx {
             "SELECT i.id AS instance_id, s.id, s.status, s.task_state FROM share_instances i JOIN shares s ON s.id = i.share_id WHERE s.id IN ",
         );
         sql.bind_list(ids.iter().map(String::as_str)).push(" AND i.backend = ").bind(run.backend.as_str());
-        let Sql { text, values } = sql;
-        let found: Vec<Candidate> = on_tx!(self, c => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(c).await?);
+        let found: Vec<Candidate> = self.fetch_all(sql).await?;
         let fit: Vec<String> = found.iter().filter(|c| c.fits()).map(|c| c.id.clone()).collect();
         let held = self.hold_order_keys(&fit, &run.id).await?;
         let mut busy: Vec<String> = fit.into_iter().filter(|id| !held.contains(id)).collect();

@@ -1,14 +1,8 @@
 //! Projects of the built-in identity.
 
-use sqlx::AssertSqlSafe;
-
 use crate::{
     clock::Micros,
-    store::{
-        Store, StoreResult, Tx,
-        bind::{Sql, bind_values},
-        on_read, on_tx,
-    },
+    store::{Store, StoreResult, Tx, bind::Sql, on_read, on_tx},
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
@@ -68,7 +62,7 @@ impl Store {
             sql.push(" AND id IN (SELECT target_id FROM role_assignments WHERE scope = 'project' AND user_id = ").bind(user).push(")");
         }
         sql.push(" ORDER BY name, id");
-        Ok(on_read!(self, p => bind_values!(sqlx::query_as(AssertSqlSafe(sql.text)), sql.values).fetch_all(p).await?))
+        self.fetch_all(sql).await
     }
 }
 

@@ -5,11 +5,7 @@ use sqlx::AssertSqlSafe;
 use crate::{
     clock::Micros,
     domain::identity::Scope,
-    store::{
-        Store, StoreResult, Tx,
-        bind::{Sql, bind_values},
-        on_read, on_tx,
-    },
+    store::{Store, StoreResult, Tx, bind::Sql, on_read, on_tx},
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
@@ -99,7 +95,7 @@ impl Store {
             sql.push(" AND a.scope = ").bind(kind).push(" AND a.target_id = ").bind(target);
         }
         sql.push(" ORDER BY u.name, a.scope, a.target_id, r.name");
-        Ok(on_read!(self, p => bind_values!(sqlx::query_as(AssertSqlSafe(sql.text)), sql.values).fetch_all(p).await?))
+        self.fetch_all(sql).await
     }
 }
 

@@ -2,13 +2,7 @@
 //!
 //! Every change is made by a transaction that holds the pool's row ([`Tx::address_pool_locked`]).
 
-use sqlx::AssertSqlSafe;
-
-use crate::store::{
-    StoreResult, Tx,
-    bind::{Sql, bind_values},
-    on_tx,
-};
+use crate::store::{StoreResult, Tx, bind::Sql, on_tx};
 
 /// How many intervals one statement inserts.
 const CHUNK: usize = 500;
@@ -41,8 +35,7 @@ impl Tx {
             for (n, (first, last)) in chunk.iter().enumerate() {
                 sql.push(if n > 0 { ", (" } else { "(" }).bind(key).push(", ").bind(*first).push(", ").bind(*last).push(")");
             }
-            let Sql { text, values } = sql;
-            on_tx!(self, c => bind_values!(sqlx::query(AssertSqlSafe(text)), values).execute(c).await?.rows_affected());
+            self.run(sql).await?;
         }
         Ok(())
     }

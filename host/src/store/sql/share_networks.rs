@@ -10,7 +10,7 @@ use crate::{
     domain::share_network::NetworkStatus,
     store::{
         Store, StoreResult, Tx,
-        bind::{Sql, Value, bind_values},
+        bind::{Sql, Value},
         on_read, on_tx,
     },
 };
@@ -81,11 +81,11 @@ impl Store {
 
     /// How the servers of these networks stand together, by network; those without servers are left out.
     pub async fn share_network_support(&self, ids: impl IntoIterator<Item = &str>) -> StoreResult<HashMap<String, ServerSupport>> {
-        let Sql { text, values } = support_sql(ids);
-        if values.is_empty() {
+        let sql = support_sql(ids);
+        if sql.values.is_empty() {
             return Ok(HashMap::new());
         }
-        Ok(supports(on_read!(self, p => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(p).await?)))
+        Ok(supports(self.fetch_all(sql).await?))
     }
 }
 
@@ -104,8 +104,7 @@ impl Tx {
 
     /// How the servers of a network, which the caller holds, stand together.
     pub async fn share_network_support(&mut self, id: &str) -> StoreResult<ServerSupport> {
-        let Sql { text, values } = support_sql([id]);
-        let rows = on_tx!(self, c => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(c).await?);
+        let rows = self.fetch_all(support_sql([id])).await?;
         Ok(supports(rows).remove(id).unwrap_or_default())
     }
 

@@ -6,11 +6,7 @@
 use crate::{
     clock::Micros,
     domain::share_server::ServerStatus,
-    store::{
-        Store, StoreResult, Tx,
-        bind::{Sql, bind_values},
-        on_read, on_tx,
-    },
+    store::{Store, StoreResult, Tx, bind::Sql, on_read, on_tx},
 };
 
 /// Why a server could not be built.
@@ -115,7 +111,6 @@ impl Tx {
     pub async fn share_servers_can_update_allocations(&mut self, ids: &[String], can: bool, now: Micros) -> StoreResult<u64> {
         let mut sql = Sql::new("UPDATE share_servers SET network_allocation_update_support = ");
         sql.bind(can).push(", updated_at = ").bind(now).push(" WHERE id IN ").bind_list(ids.iter().map(String::as_str));
-        let Sql { text, values } = sql;
-        Ok(on_tx!(self, c => bind_values!(sqlx::query(sqlx::AssertSqlSafe(text)), values).execute(c).await?.rows_affected()))
+        self.run_on(sql).await
     }
 }

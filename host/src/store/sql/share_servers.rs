@@ -7,7 +7,7 @@ use crate::{
     domain::{share_server::ServerStatus, text_enum},
     store::{
         Store, StoreError, StoreResult, Tx,
-        bind::{Sql, Value, bind_values},
+        bind::{Sql, Value},
         keyset::{ListKey, ListQuery},
         on_read, on_tx,
     },
@@ -191,8 +191,7 @@ impl Tx {
                 .push(")");
         }
         sql.push(" ORDER BY v.id");
-        let Sql { text, values } = sql;
-        Ok(on_tx!(self, c => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(c).await?))
+        self.fetch_all(sql).await
     }
 
     pub async fn share_server_insert(&mut self, v: &NewShareServer) -> StoreResult<()> {

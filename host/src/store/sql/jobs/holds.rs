@@ -3,11 +3,7 @@
 //! For work on many resources at once, which cannot be a job of each. Whoever takes a key takes the key's lock first, as an
 //! insertion does, so no job begins beside it. The holder is itself owned by a job, which lets go whatever happens.
 
-use crate::store::{
-    StoreResult, Tx,
-    bind::{Sql, bind_values},
-    on_tx,
-};
+use crate::store::{StoreResult, Tx, bind::Sql};
 
 impl Tx {
     /// Takes those of `keys` that have no unfinished job and that nobody holds; which.
@@ -21,8 +17,7 @@ impl Tx {
         let mut sql = Sql::new("SELECT order_key FROM jobs WHERE state <> 'done' AND order_key IN ");
         sql.bind_list(keys.iter().map(String::as_str)).push(" UNION SELECT order_key FROM job_holds WHERE order_key IN ");
         sql.bind_list(keys.iter().map(String::as_str));
-        let Sql { text, values } = sql;
-        let taken: Vec<(String,)> = on_tx!(self, c => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(c).await?);
+        let taken: Vec<(String,)> = self.fetch_all(sql).await?;
         let free: Vec<String> = keys.iter().filter(|k| !taken.iter().any(|(t,)| t == *k)).cloned().collect();
         if !free.is_empty() {
             let mut sql = Sql::new("INSERT INTO job_holds (order_key, holder) VALUES ");
