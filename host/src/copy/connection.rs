@@ -1,9 +1,10 @@
 //! The two ends of a copy: who this service is to a back end, and what it needs of the answer.
 
-use std::net::IpAddr;
-
 use super::CopyError;
-use crate::driver::types::{Connection, ConnectionTarget, Connector, IscsiConnection};
+use crate::driver::{
+    egress::AllowList,
+    types::{Connection, ConnectionTarget, Connector, IscsiConnection},
+};
 
 /// Who connects: this service, for one run of one job. No two runs have the same name, so ending an earlier run's
 /// connections leaves nothing in the hands of what that run may have left behind.
@@ -52,34 +53,13 @@ pub fn iscsi(connection: &Connection) -> Result<&IscsiConnection, CopyError> {
     Ok(iscsi)
 }
 
-/// Whether this service may go where the connection says. As with a driver's own calls, addresses of this machine and of its
-/// link are only for back ends to which the operator granted them (`granted`: `host` or `host:port`).
+/// Whether this service may go where the connection says: `granted` is what the back end's driver may call itself.
 ///
 /// # Errors
 /// [`CopyError::Portal`].
-pub fn permitted(connection: &Connection, granted: &[String]) -> Result<(), CopyError> {
+pub fn permitted(connection: &Connection, granted: &AllowList) -> Result<(), CopyError> {
     let ConnectionTarget::Iscsi(iscsi) = &connection.target else { return Ok(()) };
-    let own = |portal: &str| {
-        let host = host_of(portal);
-        is_own(host) && !granted.iter().any(|g| g == host || host_of(g) == host)
-    };
-    match iscsi.targets.iter().find(|t| own(&t.portal)) {
-        Some(target) => Err(CopyError::Portal(target.portal.clone())),
-        None => Ok(()),
-    }
-}
-
-/// The address before the port, without brackets.
-fn host_of(portal: &str) -> &str {
-    portal.rsplit_once(':').map_or(portal, |(host, _)| host).trim_start_matches('[').trim_end_matches(']')
-}
-
-fn is_own(host: &str) -> bool {
-    match host.parse::<IpAddr>().map(|ip| ip.to_canonical()) {
-        Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_link_local() || ip.is_unspecified(),
-        Ok(IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unicast_link_local() || ip.is_unspecified(),
-        Err(_) => host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost"),
-    }
+    iscsi.targets.iter().try_for_each(|t| granted.check_portal(&t.portal)).map_err(CopyError::Portal)
 }
 
 #[cfg(test)]
@@ -104,24 +84,6 @@ mod tests {
         let first = |nth| iscsi(&by_portal(with(vec![target(1), target(2)]), nth)).unwrap().targets[0].portal.clone();
         assert_eq!([first(0), first(1), first(2)], ["192.0.2.1:3260", "192.0.2.2:3260", "192.0.2.1:3260"]);
         assert!(iscsi(&by_portal(with(vec![]), 1)).is_err());
-    }
-
-    #[test]
-    fn this_machine_and_its_link_are_for_whom_they_are_granted_to() {
-        let at = |portal: &str| {
-            let targets = vec![IscsiTarget { portal: portal.to_owned(), iqn: "iqn.a".to_owned(), lun: 1 }];
-            let iscsi = IscsiConnection { targets, auth: None, discovery_auth: None, discard: false };
-            Connection { target: ConnectionTarget::Iscsi(iscsi), extra: Default::default() }
-        };
-        for own in
-            ["127.0.0.1:3260", "169.254.1.2:3260", "[::1]:3260", "[fe80::1]:3260", "[::ffff:127.0.0.1]:3260", "0.0.0.0:1", "localhost:1"]
-        {
-            assert!(permitted(&at(own), &["192.0.2.9:443".to_owned()]).is_err(), "{own}");
-        }
-        for granted in ["127.0.0.1", "127.0.0.1:8790"] {
-            assert!(permitted(&at("127.0.0.1:3260"), &[granted.to_owned()]).is_ok(), "{granted}");
-        }
-        assert!(permitted(&at("192.0.2.1:3260"), &[]).is_ok() && permitted(&at("[2001:db8::1]:3260"), &[]).is_ok());
     }
 
     #[test]

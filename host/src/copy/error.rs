@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use crate::error::Remedy;
+use crate::{driver::egress::Refused, error::Remedy};
 
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
@@ -12,10 +12,8 @@ pub enum CopyError {
     #[error("operator: volumes are copied over iSCSI only, and this back end connects by {0}")]
     Protocol(String),
     /// A driver must not make this machine talk to itself or its neighbours.
-    #[error(
-        "operator: the back end connects at {0}, an address of this machine or its link; write it into the back end's grants.http to permit that"
-    )]
-    Portal(String),
+    #[error("operator: the back end's portal is refused unless its grants.http has the address: {0}")]
+    Portal(#[source] Refused),
     #[error("vendor: the driver's connection cannot be used: {0}")]
     Connection(String),
     #[error("operator: {} cannot be prepared: {source}", path.display())]

@@ -11,6 +11,7 @@ pub mod block;
 pub mod call;
 pub mod capability;
 pub mod catalog;
+pub mod egress;
 pub mod error;
 pub mod gate;
 pub mod kit;

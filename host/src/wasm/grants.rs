@@ -5,10 +5,13 @@
 
 use std::sync::Arc;
 
-use super::{egress::AllowList, host_fn::secrets::Secrets};
+use super::host_fn::secrets::Secrets;
 use crate::{
     config::{BackendConfig, Grants},
-    driver::{DriverError, ErrorKind},
+    driver::{
+        DriverError, ErrorKind,
+        egress::{AllowList, Authority},
+    },
 };
 
 /// The effective grants of one incarnation.
@@ -54,7 +57,7 @@ async fn roots(grants: &Grants) -> Result<Option<Vec<u8>>, DriverError> {
 /// # Errors
 /// `Invalid`, naming every entry that is none.
 pub fn authorities(grants: &Grants) -> Result<AllowList, DriverError> {
-    let (good, bad): (Vec<_>, Vec<_>) = grants.http.iter().map(|entry| entry.parse::<super::egress::Authority>()).partition(Result::is_ok);
+    let (good, bad): (Vec<_>, Vec<_>) = grants.http.iter().map(|entry| entry.parse::<Authority>()).partition(Result::is_ok);
     if bad.is_empty() {
         return Ok(good.into_iter().flatten().collect());
     }

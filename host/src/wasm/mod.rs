@@ -7,7 +7,6 @@
 pub mod cache;
 pub mod compile;
 pub mod contract;
-pub mod egress;
 pub mod engine;
 pub mod grants;
 pub mod host_fn;

@@ -1,6 +1,6 @@
 //! `http`: requests to the array, through one client per back end.
 //!
-//! The host keeps connections, roots of trust and secrets; [`egress`](crate::wasm::egress) decides who may be spoken to,
+//! The host keeps connections, roots of trust and secrets; [`egress`](crate::driver::egress) decides who may be spoken to,
 //! at every hop. Invariants: nothing is sent once the call's lease is gone or its deadline has passed; a secret stands
 //! only in the bytes that go out, never in guest memory, a log or an error text, and never follows a redirect to another
 //! authority; no environment proxy, no cookie store, no automatic decompression, so no answer is larger than its limit.
@@ -16,9 +16,9 @@ use url::Url;
 
 use super::secrets::Secrets;
 use crate::{
+    driver::egress::{self, AllowList, CheckedResolver, Lookup, SystemLookup},
     error::chain,
     jobs::Lease,
-    wasm::egress::{self, AllowList, CheckedResolver, Lookup, SystemLookup},
 };
 
 const MAX_REDIRECTS: usize = 5;

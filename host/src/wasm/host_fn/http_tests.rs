@@ -16,7 +16,7 @@ use axum::{
 use futures::future::BoxFuture;
 
 use super::*;
-use crate::wasm::egress::AllowList;
+use crate::driver::egress::AllowList;
 
 /// A server on a loopback address of its own, with a count of what reached it.
 struct Server {

@@ -16,10 +16,9 @@ use super::{
 };
 use crate::{
     config::{BackendConfig, BackendKind},
-    driver::{self, Backend, Call, DriverError, DriverIdentity, DriverResult, ErrorKind, Gate, Interfaces, LoadError},
+    driver::{self, Backend, Call, DriverError, DriverIdentity, DriverResult, ErrorKind, Gate, Interfaces, LoadError, egress::AllowList},
     store::sql::driver_kv::DriverDb,
     wasm::{
-        egress::AllowList,
         grants::Effective,
         host_fn::{
             config::{ConfigView, OptionKind, OptionSpec},

@@ -1,4 +1,4 @@
-//! Where a driver may send its requests.
+//! Where a driver may send its requests, and where it may make this machine connect.
 //!
 //! Rules: only a listed `host:port` is dialled; a loopback, link-local, multicast, unspecified or metadata address only
 //! when that very address and port stand in the list (private ranges are where storage arrays live, so they pass); a
@@ -178,6 +178,24 @@ impl AllowList {
             Destination::Name(n) => url.set_host(Some(n)).is_ok(),
         };
         if canonical { Ok(url) } else { Err(Refused::BadUrl("no host".to_owned())) }
+    }
+
+    /// Checks where a driver says that this machine shall connect for data, an iSCSI portal. Arrays have networks of their own
+    /// for that, so any address will do; a restricted one only where its host is listed, with whatever port.
+    ///
+    /// # Errors
+    /// [`Refused::Restricted`], [`Refused::BadUrl`] for what is no `host:port`.
+    pub fn check_portal(&self, portal: &str) -> Result<(), Refused> {
+        let Authority { host, .. } = portal.parse().map_err(|e: BadAuthority| Refused::BadUrl(e.to_string()))?;
+        let address = match &host {
+            Destination::Address(address) => *address,
+            Destination::Name(name) if name == "localhost" || name.ends_with(".localhost") => Ipv4Addr::LOCALHOST.into(),
+            Destination::Name(_) => return Ok(()),
+        };
+        match restricted(address) {
+            Some(what) if !self.0.iter().any(|a| a.host == host) => Err(Refused::Restricted { host: portal.to_owned(), address, what }),
+            _ => Ok(()),
+        }
     }
 
     /// Checks one address that a listed name resolved to. The resolver does not know the port, so a restricted address
