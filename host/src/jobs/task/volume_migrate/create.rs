@@ -13,7 +13,7 @@ use crate::{
         DriverError, DriverResult, ErrorKind,
         types::{Answer, PollOutcome, VolumeUpdate},
     },
-    jobs::{JobContext, Outcome, TaskError},
+    jobs::{JobContext, TaskError},
     notify::message::Detail,
     store::sql::volumes::VolumeRow,
 };
@@ -43,7 +43,7 @@ pub async fn create(cx: &JobContext, volume: &VolumeRow, plan: &mut Plan) -> Sta
             let percent = pending.percent.map_or_else(String::new, |p| format!(", {p} %"));
             target.token = Some(pending.token);
             (plan.target, plan.failures) = (Some(target), 0);
-            Ok(again(plan, pending.retry_after, format!("the back end makes the new object{percent}")))
+            Ok(plan.again(pending.retry_after, format!("the back end makes the new object{percent}")))
         }
         Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
         Err(e) => {
@@ -52,11 +52,11 @@ pub async fn create(cx: &JobContext, volume: &VolumeRow, plan: &mut Plan) -> Sta
             if e.kind == ErrorKind::NotFound && target.token.take().is_some() {
                 // the array has forgotten the work's outcome: the verb itself finds it
                 plan.target = Some(target);
-                return Ok(again(plan, Duration::ZERO, e.to_string()));
+                return Ok(plan.again(Duration::ZERO, e.to_string()));
             }
             plan.target = Some(target);
             if let Some(after) = patience::again(&e, plan.failures) {
-                return Ok(again(plan, after, e.to_string()));
+                return Ok(plan.again(after, e.to_string()));
             }
             let elsewhere = e.worth_moving_on() && plan.to_host.is_none() && plan.given_up.len() + 1 < MOST_POOLS;
             if elsewhere {
@@ -93,9 +93,5 @@ async fn move_on(cx: &JobContext, plan: &mut Plan, e: &DriverError) -> Stage {
     plan.failures = 0;
     cx.commit_noted(tx, &json!(plan), "looks for another pool").await?;
     cx.leave_lane();
-    Ok(again(plan, Duration::ZERO, e.to_string()))
-}
-
-fn again(plan: &Plan, after: Duration, reason: String) -> ControlFlow<Outcome> {
-    ControlFlow::Break(Outcome::Again { after, payload: json!(plan), reason })
+    Ok(plan.again(Duration::ZERO, e.to_string()))
 }

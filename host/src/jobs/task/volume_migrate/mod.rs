@@ -19,10 +19,11 @@ mod place;
 mod swap;
 mod transfer;
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, time::Duration};
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::{
     domain::volume::MIGRATION_ACTIVE,
@@ -112,6 +113,10 @@ impl Plan {
 
     fn of(cx: &JobContext) -> Result<Self, TaskError> {
         serde_json::from_value(cx.payload()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))
+    }
+    /// This run ends, and another one goes on with the plan.
+    fn again(&self, after: Duration, reason: impl Into<String>) -> ControlFlow<Outcome> {
+        ControlFlow::Break(Outcome::Again { after, payload: json!(self), reason: reason.into() })
     }
     /// What the user asked for.
     fn action(&self) -> Action {

@@ -17,6 +17,7 @@ use crate::{
     copy::{self, CopyError, End, Order, Progress},
     driver::{
         DriverError, DriverResult, ErrorKind,
+        egress::AllowList,
         types::{AccessMode, Connection},
     },
     jobs::{JobContext, Outcome, TaskError, backoff},
@@ -55,7 +56,7 @@ pub async fn transfer(cx: &JobContext, plan: &mut Plan) -> Stage {
         let Some(_place) = cx.app.copies.enter(config.copy.concurrency) else {
             cx.leave_lane();
             plan.waits += 1;
-            return Ok(again(plan, backoff(plan.waits.into()).max(ROOM), "as many copies run as may"));
+            return Ok(plan.again(backoff(plan.waits.into()).max(ROOM), "as many copies run as may"));
         };
         plan.waits = 0;
         let run = format!("{}.{}", cx.job.id, cx.job.generation);
@@ -91,10 +92,12 @@ pub async fn transfer(cx: &JobContext, plan: &mut Plan) -> Stage {
 }
 
 /// Where the operator lets the back end's driver go.
-fn granted(cx: &JobContext, backend: &str) -> Vec<String> {
+fn granted(cx: &JobContext, backend: &str) -> AllowList {
     let name = backend.split_once('@').map_or(backend, |(_, name)| name);
     let config = cx.app.config.get();
-    config.backends.iter().find(|b| b.name == name).map(|b| b.grants.http.clone()).unwrap_or_default()
+    let grants = config.backends.iter().find(|b| b.name == name).map(|b| &b.grants);
+    // an entry that is none was refused when the configuration was read
+    grants.into_iter().flat_map(|g| &g.http).filter_map(|entry| entry.parse().ok()).collect()
 }
 
 /// Ends what earlier runs have, and connects this one.
@@ -187,7 +190,7 @@ async fn completing(cx: &JobContext, plan: &mut Plan) -> Stage {
     match written {
         Ok(true) => Ok(ControlFlow::Continue(())),
         Ok(false) => give_up::abandon(cx, plan).await.map(ControlFlow::Break),
-        Err(TaskError::Store(e)) => Ok(again(plan, backoff(1), &format!("store: {e}"))),
+        Err(TaskError::Store(e)) => Ok(plan.again(backoff(1), format!("store: {e}"))),
         Err(e) => Err(e),
     }
 }
@@ -196,7 +199,7 @@ async fn copy_failed(cx: &JobContext, plan: &mut Plan, e: &CopyError) -> Stage {
     tracing::warn!(volume_id = %cx.job.resource_id, error = %e, remedy = ?e.remedy(), "the volume was not copied");
     plan.failed_copies += 1;
     if e.worth_repeating() && plan.failed_copies < MOST_COPIES {
-        return Ok(again(plan, backoff(plan.failed_copies.into()), &e.to_string()));
+        return Ok(plan.again(backoff(plan.failed_copies.into()), e.to_string()));
     }
     give_up::give_up(cx, plan, Why(Detail::CopyFailed, e.user_text().to_owned())).await.map(ControlFlow::Break)
 }
@@ -262,7 +265,7 @@ async fn disconnect(cx: &JobContext, plan: &mut Plan) -> Stage {
         Err(e) => {
             plan.failures += 1;
             match patience::again(&e, plan.failures) {
-                Some(after) => Ok(again(plan, after, &e.to_string())),
+                Some(after) => Ok(plan.again(after, e.to_string())),
                 None => {
                     tracing::warn!(volume_id = %cx.job.resource_id, backend = target.backend, error = %e, "the copy is done and still connected; a clean-up ends that");
                     Ok(ControlFlow::Continue(()))
@@ -270,8 +273,4 @@ async fn disconnect(cx: &JobContext, plan: &mut Plan) -> Stage {
             }
         }
     }
-}
-
-fn again(plan: &Plan, after: Duration, reason: &str) -> ControlFlow<Outcome> {
-    ControlFlow::Break(Outcome::Again { after, payload: json!(plan), reason: reason.to_owned() })
 }
