@@ -155,6 +155,18 @@ pub fn pairs(field: &str, map: &Map<String, Value>) -> Result<Vec<(String, Strin
         .collect()
 }
 
+/// A member that has to be there: a text of 1 to 255 characters that is not blank.
+///
+/// # Errors
+/// 400.
+pub fn required<'a>(body: &'a Map<String, Value>, key: &str) -> Result<&'a str> {
+    match body.get(key) {
+        Some(Value::String(s)) if !s.trim().is_empty() && s.chars().count() <= 255 && !s.contains('\0') => Ok(s),
+        Some(_) => Err(Error::invalid(format!("Invalid input for field/attribute {key}. A text of 1 to 255 characters is needed."))),
+        None => Err(Error::invalid(format!("Missing required element '{key}' in request body."))),
+    }
+}
+
 /// The pairs under `metadata`, which alone is the body.
 pub fn sole_metadata(req: &ApiRequest) -> Result<Vec<(String, String)>> {
     let body = object(req)?;

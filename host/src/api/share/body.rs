@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-pub use crate::api::block::body::{Members, is_uuid, member, object, only_the_urls_key, truth};
+pub use crate::api::block::body::{Members, is_uuid, member, object, only_the_urls_key, required, truth};
 use crate::{
     api::{
         block::body::{not_the_urls_key, too_many_keys},

@@ -1,10 +1,14 @@
 use http::StatusCode;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::list::REASON_SINCE;
 use crate::{
-    api::{reply::Reply, request::ApiRequest, share::body::object},
-    error::{Error, Result},
+    api::{
+        reply::Reply,
+        request::ApiRequest,
+        share::body::{object, required},
+    },
+    error::Result,
     service::share_service::toggle,
 };
 
@@ -18,10 +22,10 @@ pub async fn disable(req: ApiRequest) -> Result<Reply> {
 
 async fn set(req: ApiRequest, enabled: bool) -> Result<Reply> {
     let body = object(&req)?;
-    let (host, binary) = (text(&body, "host")?, text(&body, "binary")?);
+    let (host, binary) = (required(&body, "host")?, required(&body, "binary")?);
     let reasoned = req.ctx.microversion >= REASON_SINCE && !enabled;
     let reason = if reasoned && body.get("disabled_reason").is_some_and(|r| !r.is_null()) {
-        Some(text(&body, "disabled_reason")?.trim())
+        Some(required(&body, "disabled_reason")?.trim())
     } else {
         None
     };
@@ -32,12 +36,4 @@ async fn set(req: ApiRequest, enabled: bool) -> Result<Reply> {
         shown["disabled_reason"] = json!(reason);
     }
     Reply::json(StatusCode::OK, &shown)
-}
-
-fn text<'a>(body: &'a Map<String, Value>, key: &str) -> Result<&'a str> {
-    match body.get(key) {
-        Some(Value::String(s)) if !s.trim().is_empty() && s.chars().count() <= 255 && !s.contains('\0') => Ok(s),
-        Some(_) => Err(Error::invalid(format!("Invalid input for field/attribute {key}. A text of 1 to 255 characters is needed."))),
-        None => Err(Error::invalid(format!("Missing required element '{key}' in request body."))),
-    }
 }
