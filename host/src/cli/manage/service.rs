@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
+use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use stowage::{app::PublicUrls, config::Config, serve::Addresses};
 
@@ -16,14 +17,16 @@ pub struct Login {
     os_project_name: Option<String>,
 }
 
-/// A running service's admin API, and a token for it.
-pub struct Admin {
+/// A running service, and a token for it.
+pub struct Session {
     http: reqwest::Client,
     token: String,
-    url: String,
+    /// What the token's catalog says is where.
+    catalog: Value,
+    admin: String,
 }
 
-impl Admin {
+impl Session {
     pub async fn open(config: &Config, login: &Login) -> Result<Self> {
         let file = config.clouds_yaml();
         let clouds = std::fs::read_to_string(&file).unwrap_or_default();
@@ -43,21 +46,43 @@ impl Admin {
             bail!("{url} answers {}", answer.status());
         }
         let token = answer.headers().get("x-subject-token").and_then(|t| t.to_str().ok()).map(str::to_owned);
+        let mut said: Value = serde_json::from_str(&answer.text().await?)?;
         Ok(Self {
             token: token.context("identity gave no token")?,
-            url: admin_url(config).context("the address of the admin API is not known here: set public_url.admin")?,
+            catalog: said["token"]["catalog"].take(),
+            admin: admin_url(config).context("the address of the admin API is not known here: set public_url.admin")?,
             http,
         })
     }
 
-    /// POST without a body.
-    pub async fn post(&self, path: &str) -> Result<()> {
-        let answer = self.http.post(format!("{}/stowage/v1{path}", self.url)).header("x-auth-token", &self.token).send().await?;
-        let status = answer.status();
+    /// The public address of the first service of these types.
+    pub fn endpoint(&self, types: &[&str]) -> Option<String> {
+        let service = self.catalog.as_array()?.iter().find(|s| s["type"].as_str().is_some_and(|t| types.contains(&t)))?;
+        let public = service["endpoints"].as_array()?.iter().find(|e| e["interface"] == "public")?;
+        Some(public["url"].as_str()?.trim_end_matches('/').to_owned())
+    }
+
+    /// A request to the admin API.
+    pub fn admin(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}/stowage/v1{path}", self.admin))
+    }
+
+    /// A request to any of its APIs.
+    pub fn post(&self, url: &str) -> RequestBuilder {
+        self.http.post(url)
+    }
+
+    /// Sends it with the token; the body of the answer.
+    ///
+    /// # Errors
+    /// The sentence of a fault.
+    pub async fn ask(&self, request: RequestBuilder) -> Result<String> {
+        let answer = request.header("x-auth-token", &self.token).send().await?;
+        let (status, text) = (answer.status(), answer.text().await?);
         if status.is_success() {
-            return Ok(());
+            return Ok(text);
         }
-        let said: Value = serde_json::from_str(&answer.text().await?).unwrap_or_default();
+        let said: Value = serde_json::from_str(&text).unwrap_or_default();
         let sentence = said.as_object().and_then(|o| o.values().next()).and_then(|f| f["message"].as_str()).unwrap_or("no reason given");
         Err(anyhow!("{sentence} ({})", status.as_u16()))
     }

@@ -7,6 +7,7 @@
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
+use reqwest::Method;
 use stowage::{clock, config::Config};
 
 use super::{line, service};
@@ -43,7 +44,8 @@ pub async fn set_capability(config: &Config, ids: Vec<String>, capability: Capab
 }
 
 pub async fn retry_network_update(config: &Config, id: &str, login: &service::Login) -> Result<()> {
-    service::Admin::open(config, login).await?.post(&format!("/share-servers/{id}/retry-network-update")).await?;
+    let session = service::Session::open(config, login).await?;
+    session.ask(session.admin(Method::POST, &format!("/share-servers/{id}/retry-network-update"))).await?;
     line(format_args!("share server {id} is being given its subnets again"));
     Ok(())
 }
