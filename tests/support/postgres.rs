@@ -9,7 +9,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    os::unix::process::CommandExt,
+    os::unix::{fs::MetadataExt, process::CommandExt},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::OnceLock,
@@ -112,7 +112,7 @@ fn find_or_start() -> Server {
     }
     let runner = rustix::process::getppid().map_or(0, |p| p.as_raw_nonzero().get());
     let home = PathBuf::from(format!("/tmp/stowage-pg-{}-{runner}", rustix::process::getuid().as_raw()));
-    let door = lock(&home.with_extension("lock"), FlockOperation::LockExclusive);
+    let door = lock_door(&home.with_extension("lock"));
     if !home.join("ready").exists() {
         start(&home, runner);
     }
@@ -128,6 +128,18 @@ fn lock(path: &Path, how: FlockOperation) -> File {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     flock(&file, how).unwrap();
     file
+}
+
+/// The door's lock, held on the file that bears the name now: a guard that ends deletes the one it held, and whoever waited for that
+/// one would start a second cluster beside the one behind the new file.
+fn lock_door(path: &Path) -> File {
+    loop {
+        let door = lock(path, FlockOperation::LockExclusive);
+        let (held, named) = (door.metadata().unwrap(), fs::metadata(path));
+        if named.is_ok_and(|named| (named.dev(), named.ino()) == (held.dev(), held.ino())) {
+            return door;
+        }
+    }
 }
 
 /// initdb, start, template, guard. Called behind the door lock.
