@@ -10,50 +10,9 @@ use stowage::{
     },
     notify::message::{Action, Detail, NewMessage, Resource},
 };
-use support::{Client, Persona, coverage, record};
+use support::{Client, Persona, callers::callers, coverage, record};
 
 use crate::site::{Site, complete, connect, connector, reserve, uuid};
-
-/// A caller: what he is, and whether what he asks about is his own project's.
-struct Caller {
-    name: &'static str,
-    role: &'static str,
-    own: bool,
-    client: Client,
-}
-
-async fn callers(site: &Site) -> Vec<Caller> {
-    let url = site.url(Api::Block);
-    let personas = site.personas().await;
-    let identity = site.url(Api::Identity);
-    let further = async |name: &'static str, of: Persona, role: &str| {
-        let login = personas.another(identity.clone(), name, of, role).await;
-        Client::new(Api::Block, url.clone()).with_token(login.token).with_ids(login.project_id, login.user_id)
-    };
-    let caller = |name, role, own, client: Client| Caller { name, role, own, client: client.at("3.71") };
-    vec![
-        caller("reader of the project", "reader", true, site.block(Persona::Reader).await),
-        caller("service in the project", "service", true, further("service-in-one", Persona::Member, "service").await),
-        caller("member of another project", "member", false, site.block(Persona::Stranger).await),
-        caller("reader of another project", "reader", false, further("reader-in-two", Persona::Stranger, "reader").await),
-        caller("service in another project", "service", false, site.block(Persona::Service).await),
-        caller("member of the project", "member", true, site.block(Persona::Member).await),
-        caller("admin in the project", "admin", true, further("admin-in-one", Persona::Member, "admin").await),
-        caller("admin in another project", "admin", false, site.block(Persona::Admin).await),
-    ]
-}
-
-/// What upstream's table says.
-fn may(needs: &str, caller: &Caller, about_a_project: bool) -> bool {
-    let at_home = caller.own || !about_a_project;
-    match needs {
-        "public" | "T" => true,
-        "R" => caller.role == "admin" || (at_home && matches!(caller.role, "member" | "reader")),
-        "M" => caller.role == "admin" || (at_home && caller.role == "member"),
-        "A" => caller.role == "admin",
-        other => panic!("{other} is no role of the table"),
-    }
-}
 
 /// Whether the operation is about something that belongs to a project other than by being the caller's.
 fn about_a_project(operation: &str) -> bool {
@@ -361,7 +320,7 @@ async fn every_route_lets_in_whom_upstreams_table_lets_in_and_nobody_else() {
     let site = Site::start_with(|c| (c.quota.volumes, c.quota.snapshots, c.quota.gigabytes) = (-1, -1, -1)).await;
     // what is switched off and on
     site.serve("stowage@b", &site.array).await;
-    let callers = callers(&site).await;
+    let callers = callers(site.personas().await, Api::Block, &site.url(Api::Block), &site.url(Api::Identity)).await;
     let maker = Maker { site: &site, member: site.member().await.at("3.71"), operator: site.operator().await.at("3.71") };
     let table = coverage::upstream(Api::Block);
     let mut wrong = Vec::new();
@@ -380,13 +339,14 @@ async fn every_route_lets_in_whom_upstreams_table_lets_in_and_nobody_else() {
         let changes = route.method.http() != Method::GET || operation.contains("associate");
         let mut used = false;
         for caller in &callers {
-            let allowed = may(row.role, caller, about_a_project(&operation));
+            let allowed = caller.may(row.role, about_a_project(&operation));
             if allowed && changes && used {
                 call = maker.call(&operation, action).await.unwrap();
             }
             used |= allowed;
             let root = if route.rooted { String::new() } else { "/v3".to_owned() };
-            let answer = caller.client.rooted_at(&root).send(route.method.http(), &path(&route, &call.ids), call.body.clone()).await;
+            let answer =
+                caller.client.at("3.71").rooted_at(&root).send(route.method.http(), &path(&route, &call.ids), call.body.clone()).await;
             let status = answer.status.as_u16();
             let right = match (allowed, caller.own) {
                 (true, _) => status == route.success,

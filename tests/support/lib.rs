@@ -5,6 +5,7 @@
 
 pub mod app;
 pub mod array;
+pub mod callers;
 pub mod client;
 pub mod coverage;
 pub mod db;

@@ -1,89 +1,26 @@
-//! Who may call what: every route of the share API, with every persona, on things of the own project and of another one,
-//! against upstream's table of operations and roles (`tests/upstream/share-operations.txt`).
+//! How each operation is called so that it succeeds, with all that it is about.
 
-use http::Method;
 use serde_json::{Value, json};
-use stowage::{
-    api::{
-        self,
-        route::{Api, Route},
-    },
-    notify::share_message::{NewShareMessage, ShareAction, ShareDetail, ShareResource},
-};
-use support::{Client, Persona, coverage, record};
+use stowage::notify::share_message::{NewShareMessage, ShareAction, ShareDetail, ShareResource};
+use support::Client;
 
 use crate::{
     net::{self, network, service},
-    site::{LATEST, Site, action, allow, backend, snapshot, snapshot_action, text, uuid},
+    site::{Site, allow, snapshot, snapshot_action, text, uuid},
 };
-
-/// A caller: what he is, and whether what he asks about is his own project's.
-struct Caller {
-    name: &'static str,
-    role: &'static str,
-    own: bool,
-    client: Client,
-}
-
-async fn callers(site: &Site) -> Vec<Caller> {
-    let url = site.url(Api::Share);
-    let personas = site.personas().await;
-    let identity = site.url(Api::Identity);
-    let further = async |name: &'static str, of: Persona, role: &str| {
-        let login = personas.another(identity.clone(), name, of, role).await;
-        Client::new(Api::Share, url.clone()).with_token(login.token).with_ids(login.project_id, login.user_id)
-    };
-    let caller = |name, role, own, client: Client| Caller { name, role, own, client };
-    vec![
-        caller("reader of the project", "reader", true, site.share(Persona::Reader).await),
-        caller("service in the project", "service", true, further("service-in-one", Persona::Member, "service").await),
-        caller("member of another project", "member", false, site.share(Persona::Stranger).await),
-        caller("reader of another project", "reader", false, further("reader-in-two", Persona::Stranger, "reader").await),
-        caller("service in another project", "service", false, site.share(Persona::Service).await),
-        caller("member of the project", "member", true, site.share(Persona::Member).await),
-        caller("admin in the project", "admin", true, further("admin-in-one", Persona::Member, "admin").await),
-        caller("admin in another project", "admin", false, site.share(Persona::Admin).await),
-    ]
-}
-
-/// What upstream's table says.
-fn may(needs: &str, caller: &Caller, about_a_project: bool) -> bool {
-    let at_home = caller.own || !about_a_project;
-    match needs {
-        "public" | "T" => true,
-        "R" => caller.role == "admin" || (at_home && matches!(caller.role, "member" | "reader")),
-        "M" => caller.role == "admin" || (at_home && caller.role == "member"),
-        "A" => caller.role == "admin",
-        other => panic!("{other} is no role of the table"),
-    }
-}
-
-/// Whether the operation is about something that belongs to a project other than by being the caller's.
-fn about_a_project(operation: &str) -> bool {
-    let theirs = [
-        "/shares/{}",
-        "/snapshots/{}",
-        "/share-access-rules",
-        "/messages/{}",
-        "quota-sets/{}",
-        "/share-networks/{}",
-        "/security-services/{}",
-    ];
-    theirs.iter().any(|path| operation.contains(path)) || operation == "POST /v2/snapshots"
-}
 
 /// A call that succeeds if the caller may make it: the path's parameters (one that goes on says the rest of the URL), and a
 /// body.
-struct Call {
-    ids: Vec<String>,
-    body: Option<Value>,
+pub struct Call {
+    pub ids: Vec<String>,
+    pub body: Option<Value>,
 }
 
 /// Makes what calls are about, in project one.
-struct Maker<'s> {
-    site: &'s Site,
-    member: Client,
-    operator: Client,
+pub struct Maker<'s> {
+    pub site: &'s Site,
+    pub member: Client,
+    pub operator: Client,
 }
 
 const ADDRESS: &str = "10.0.0.1";
@@ -159,7 +96,7 @@ impl Maker<'_> {
     }
 
     /// None: nobody has said yet how the operation is called.
-    async fn call(&self, operation: &str, action: &str) -> Option<Call> {
+    pub async fn call(&self, operation: &str, action: &str) -> Option<Call> {
         let (ids, body) = match operation.strip_suffix("/action").map_or((operation, "-"), |o| (o, action)) {
             ("POST /v2/shares/{}", action) => self.share_action(action).await?,
             ("POST /v2/snapshots/{}", action) if action != "-" => self.snapshot_action(action).await?,
@@ -489,118 +426,4 @@ impl Maker<'_> {
             _ => return None,
         })
     }
-}
-
-fn path(route: &Route, ids: &[String]) -> String {
-    let mut ids = ids.iter();
-    let path: Vec<&str> = route.path.split('/').map(|s| if s.starts_with('{') { ids.next().unwrap().as_str() } else { s }).collect();
-    format!("{}{}", path.join("/"), ids.next().map_or("", String::as_str))
-}
-
-/// The newest version that has the route.
-fn version(route: &Route) -> String {
-    if route.until == u16::MAX { LATEST.to_owned() } else { format!("2.{}", route.until) }
-}
-
-#[tokio::test]
-async fn every_route_lets_in_whom_upstreams_table_lets_in_and_nobody_else() {
-    let idle = backend("idle", json!({ "share_protocols": ["cifs"] }));
-    let site = Site::configured(vec![backend("m", json!({})), backend("spare", json!({ "pools": ["p1:1"] })), idle], |c| {
-        let quota = &mut c.quota.share;
-        (quota.shares, quota.gigabytes, quota.snapshots, quota.snapshot_gigabytes, quota.share_networks) = (-1, -1, -1, -1, -1);
-    })
-    .await;
-    let specs = ["snapshot_support", "create_share_from_snapshot_support", "revert_to_snapshot_support", "mount_snapshot_support"];
-    site.share_type("whole", specs.iter().map(|s| ((*s).to_owned(), json!("True"))).collect::<serde_json::Map<_, _>>().into()).await;
-    let callers = callers(&site).await;
-    let maker = Maker { site: &site, member: site.member().await, operator: site.operator().await };
-    let table = coverage::upstream(Api::Share);
-    let mut wrong = Vec::new();
-    for route in api::routes(Api::Share) {
-        let operation = coverage::bare(&record::operation(&route));
-        let action = route.action.unwrap_or("-");
-        // there are no extensions, so none can be shown; a lock is its user's, as its own tests say
-        if operation == "GET /v2/extensions/{}" || operation.contains("/resource-locks") {
-            continue;
-        }
-        let Some(row) = table.iter().find(|u| u.operation() == operation && u.action == action) else {
-            wrong.push(format!("{operation} {action}: tests/upstream/share-operations.txt does not have it"));
-            continue;
-        };
-        let Some(mut call) = maker.call(&operation, action).await else {
-            wrong.push(format!("{operation} {action}: who_may.rs does not say how it is called"));
-            continue;
-        };
-        let mut used = false;
-        for caller in &callers {
-            let allowed = may(row.role, caller, about_a_project(&operation));
-            if allowed && used && route.method.http() != Method::GET {
-                call = maker.call(&operation, action).await.unwrap();
-            }
-            used |= allowed;
-            let root = if route.rooted { "" } else { "/v2" };
-            let mut client = caller.client.at(&version(&route)).rooted_at(root);
-            if route.experimental {
-                client = client.with_header("X-OpenStack-Manila-API-Experimental", "True");
-            }
-            let answer = client.send(route.method.http(), &path(&route, &call.ids), call.body.clone()).await;
-            let status = answer.status.as_u16();
-            let right = match (allowed, caller.own) {
-                (true, _) => status == route.success,
-                // it is there, and not for him
-                (false, true) => status == 403,
-                // a share that a query names and that is not there is a bad query
-                (false, false) if operation == "GET /v2/share-access-rules" => status == 400 || status == 403,
-                (false, false) => status == 403 || status == 404,
-            };
-            if !right {
-                let not = if allowed { "" } else { "not " };
-                wrong.push(format!("{operation} {action}: {} should {not}be let in: {answer:?}", caller.name));
-            }
-        }
-        if row.role != "public" {
-            let nobody = site.anonymous(Api::Share).at(&version(&route));
-            let nobody = nobody.send(route.method.http(), &path(&route, &call.ids), call.body.clone()).await;
-            if nobody.status != 401 {
-                wrong.push(format!("{operation} {action}: without a token: {nobody:?}"));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn the_coverage_page_shows_the_route_table_as_it_is() {
-    let page = include_str!("../../docs/share-api-coverage.md");
-    assert_eq!(coverage::stale(Api::Share, page), Vec::<String>::new(), "`make api-coverage` writes it anew");
-}
-
-#[tokio::test]
-async fn what_belongs_to_another_project_is_not_there_for_its_users() {
-    let site = Site::start().await;
-    let (member, stranger) = (site.member().await, site.stranger().await);
-    let share = site.available().await;
-    let taken = snapshot(&member, &share).await;
-    let theirs = text(&stranger.post("/shares", json!({ "share": { "share_proto": "NFS", "size": 1 } })).await.expect(200)["share"]["id"]);
-    for path in [format!("/shares/{share}"), format!("/snapshots/{taken}"), format!("/snapshots/{taken}/metadata")] {
-        assert_eq!(stranger.get(&path).await.status, 404, "{path}");
-    }
-    for path in [format!("/shares/{share}"), format!("/snapshots/{taken}"), format!("/snapshots/{taken}/metadata/k")] {
-        assert_eq!(stranger.delete(&path).await.status, 404, "{path}");
-    }
-    for (path, body) in [
-        (action(&share), json!({ "extend": { "new_size": 2 } })),
-        (action(&share), json!({ "revert": { "snapshot_id": taken } })),
-        (snapshot_action(&taken), json!({ "deny_access": { "access_id": uuid() } })),
-        ("/snapshots".to_owned(), json!({ "snapshot": { "share_id": share } })),
-        ("/shares".to_owned(), json!({ "share": { "share_proto": "NFS", "size": 1, "snapshot_id": taken } })),
-    ] {
-        assert_eq!(stranger.post(&path, body.clone()).await.status, 404, "{path} {body}");
-    }
-    // nor is another project's snapshot a state of one's own share
-    stranger.share_until(&theirs, "available").await;
-    let refused = stranger.post(&action(&theirs), json!({ "revert": { "snapshot_id": taken } })).await;
-    assert!(refused.status == 400, "{refused:?}");
-    let operators = site.operator().await.post(&action(&theirs), json!({ "revert": { "snapshot_id": taken } })).await;
-    assert!(operators.status == 400, "{operators:?}");
 }
