@@ -1,4 +1,4 @@
-//! What the contract promises, tried on a live back end: the conformance kit behind `stowage driver check`.
+//! What the contract promises, tried on a live back end: the conformance kit behind `stowage driver test`.
 //!
 //! It makes objects of its own, repeats each verb as the host does after a lost answer, and takes everything away again.
 //! It knows only the traits of [`driver`](super), so it runs on any driver and any array. A check that fails does not end the
