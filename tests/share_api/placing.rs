@@ -49,6 +49,19 @@ async fn a_failed_back_end_is_given_up_for_another() {
 }
 
 #[tokio::test]
+async fn as_many_pools_are_tried_as_the_operator_allows() {
+    for (allowed, ends) in [(1, "error"), (2, "available")] {
+        let bad = backend("bad", json!({ "pools": ["p1:1000"], "faults": ["shares.create=refuse:exhausted"] }));
+        let site =
+            Site::configured(vec![bad, backend("good", json!({ "pools": ["p1:10"] }))], move |c| c.scheduler.max_attempts = allowed).await;
+        let member = site.member().await;
+        let id = create(&member, json!({})).await;
+        member.until(&format!("/shares/{id}"), |a| a.body()["share"]["status"] != "creating").await;
+        assert_eq!(member.get(&format!("/shares/{id}")).await.expect(200)["share"]["status"], ends, "{allowed} allowed");
+    }
+}
+
+#[tokio::test]
 async fn what_a_given_up_back_end_may_hold_is_cleaned_up() {
     // it makes the share and fails each time
     let faults = json!(["shares.create=fail-after:internal"]);

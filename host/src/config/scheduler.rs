@@ -24,7 +24,7 @@ pub struct SchedulerConfig {
     pub volume_number_weight: f64,
     /// Weight of the pools' goodness functions.
     pub goodness_weight: f64,
-    /// Most pools that are tried for one volume.
+    /// Most pools that are tried for one volume or share.
     pub max_attempts: u32,
     /// How long a placement's explanation is kept.
     #[serde(with = "duration")]

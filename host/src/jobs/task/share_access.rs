@@ -110,14 +110,19 @@ fn change(share: &ShareRow, rules: &[AccessRow]) -> AccessChange {
     AccessChange { rules: all, added, removed: of(AccessState::Denying), changed }
 }
 
-/// A rule as its driver is told of it.
-pub(super) fn told(rule: &AccessRow, readonly: bool) -> Option<AccessRule> {
-    let kind = match AccessType::parse(&rule.access_type)? {
+/// What a rule is about, as drivers are told; none for what no version of this service writes.
+pub(super) fn kind(word: &str) -> Option<AccessKind> {
+    Some(match AccessType::parse(word)? {
         AccessType::Ip => AccessKind::Ip,
         AccessType::User => AccessKind::User,
         AccessType::Cert => AccessKind::Cert,
         AccessType::Cephx => AccessKind::Cephx,
-    };
+    })
+}
+
+/// A rule as its driver is told of it.
+pub(super) fn told(rule: &AccessRow, readonly: bool) -> Option<AccessRule> {
+    let kind = kind(&rule.access_type)?;
     let level = match AccessLevel::parse(&rule.access_level)? {
         AccessLevel::ReadWrite if !readonly => AccessMode::ReadWrite,
         _ => AccessMode::ReadOnly,

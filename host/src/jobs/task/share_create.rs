@@ -4,7 +4,7 @@
 //! `host`; (2) on a share network, the share server; (3) the driver's create, keyed by the instance's id; (4) the result. A
 //! failure that may have done something is first repeated on the same back end, and stays in mind whatever the repeats
 //! answer; a pool that is given up is written into the payload before another is chosen, and if something may be left there,
-//! the transaction that chooses the next one leaves a clean-up job. After three pools, or when none is left, the share ends in
+//! the transaction that chooses the next one leaves a clean-up job. After `scheduler.max_attempts` pools, or when none is left, the share ends in
 //! `error`, without a host, with a message.
 
 use std::time::Duration;

@@ -13,9 +13,6 @@ use crate::{
     store::{StoreResult, Tx, sql::shares::ShareRow},
 };
 
-/// Most pools that are tried.
-const MOST_POOLS: usize = 3;
-
 /// The job's arguments, and what a run knows of the runs before it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -98,7 +95,7 @@ pub async fn place(cx: &JobContext, share: &ShareRow, progress: &mut Progress) -
         // nothing was made on the pool before: its room is free at once
         tx.release_claim(&share.id).await?;
     }
-    if progress.given_up.len() >= MOST_POOLS {
+    if progress.given_up.len() >= cx.app.config.get().scheduler.max_attempts as usize {
         return Ok(Placing::Nowhere { tx, none: None, leftover: given_up.is_some() });
     }
     match scheduler::place(&mut tx, &request).await? {

@@ -1,9 +1,8 @@
 //! What the tasks about snapshots of shares have in common.
 
-use super::{share_server_support::driver_server_of, share_support};
+use super::{share_access, share_server_support::driver_server_of, share_support};
 use crate::{
-    domain::share_access::AccessType,
-    driver::types::{self, AccessKind, AccessMode, AccessRule, ExportLocation, StringMap},
+    driver::types::{self, AccessMode, AccessRule, ExportLocation, StringMap},
     jobs::{JobContext, TaskError},
     notify::share_message::{NewShareMessage, ShareAction, ShareDetail, ShareResource},
     store::{
@@ -54,12 +53,7 @@ pub async fn driver_snapshot(cx: &JobContext, snapshot: &ShareSnapshotRow) -> St
 
 /// A rule of a snapshot as its driver is told of it: always read-only.
 pub fn driver_rule(rule: &SnapshotRuleRow) -> Option<AccessRule> {
-    let kind = match AccessType::parse(&rule.access_type)? {
-        AccessType::Ip => AccessKind::Ip,
-        AccessType::User => AccessKind::User,
-        AccessType::Cert => AccessKind::Cert,
-        AccessType::Cephx => AccessKind::Cephx,
-    };
+    let kind = share_access::kind(&rule.access_type)?;
     Some(AccessRule { id: rule.id.clone(), kind, to: rule.access_to.clone(), level: AccessMode::ReadOnly, key: None })
 }
 

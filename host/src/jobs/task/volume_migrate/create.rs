@@ -18,9 +18,6 @@ use crate::{
     store::sql::volumes::VolumeRow,
 };
 
-/// Most pools that are tried.
-const MOST_POOLS: usize = 3;
-
 /// Asks the driver until it has made the object.
 pub async fn create(cx: &JobContext, volume: &VolumeRow, plan: &mut Plan) -> Stage {
     let Some(mut target) = plan.target.clone().filter(|t| !t.made) else { return Ok(ControlFlow::Continue(())) };
@@ -58,7 +55,9 @@ pub async fn create(cx: &JobContext, volume: &VolumeRow, plan: &mut Plan) -> Sta
             if let Some(after) = patience::again(&e, plan.failures) {
                 return Ok(plan.again(after, e.to_string()));
             }
-            let elsewhere = e.worth_moving_on() && plan.to_host.is_none() && plan.given_up.len() + 1 < MOST_POOLS;
+            let elsewhere = e.worth_moving_on()
+                && plan.to_host.is_none()
+                && plan.given_up.len() + 1 < cx.app.config.get().scheduler.max_attempts as usize;
             if elsewhere {
                 return move_on(cx, plan, &e).await;
             }

@@ -106,16 +106,21 @@ impl Tx {
     /// Ends a job with its answer. `None`: (worker, generation) does not hold it any more, nothing was written.
     /// `Some(true)`: another process waits for it.
     pub async fn end_job(&mut self, id: &str, worker: &str, generation: i64, result: &JobResult) -> StoreResult<Option<bool>> {
-        let (outcome, text) = match result {
-            Ok(value) => ("ok", value.to_string()),
-            Err(fault) => ("refused", serde_json::to_string(fault).map_err(|e| StoreError::Corrupt(e.to_string()))?),
+        let (outcome, text, reason) = match result {
+            Ok(value) => ("ok", value.to_string(), ""),
+            Err(fault) => {
+                let text = serde_json::to_string(fault).map_err(|e| StoreError::Corrupt(e.to_string()))?;
+                ("refused", text, fault.message.as_str())
+            }
         };
         let sql = self.dialect().sql(
-            "UPDATE jobs SET state = 'done', worker = NULL, ended_at = {now}, reason = '', outcome = $4, result = $5 \
+            "UPDATE jobs SET state = 'done', worker = NULL, ended_at = {now}, reason = $6, outcome = $4, result = $5 \
              WHERE id = $1 AND worker = $2 AND generation = $3 AND state = 'running' \
              AND EXISTS (SELECT 1 FROM workers w WHERE w.id = $2 AND w.lease_until > {now}) RETURNING awaited",
         );
-        let row: Option<(bool,)> = on_tx!(self, c => sqlx::query_as(sql).bind(id).bind(worker).bind(generation).bind(outcome).bind(&text).fetch_optional(c).await?);
+        let row: Option<(bool,)> = on_tx!(self, c => {
+            sqlx::query_as(sql).bind(id).bind(worker).bind(generation).bind(outcome).bind(&text).bind(reason).fetch_optional(c).await?
+        });
         Ok(row.map(|(awaited,)| awaited))
     }
 
