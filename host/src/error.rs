@@ -46,6 +46,17 @@ pub enum Remedy {
     Vendor,
 }
 
+impl Remedy {
+    /// As it is written in answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Operator => "operator",
+            Self::Vendor => "vendor",
+        }
+    }
+}
+
 /// The error of every service call.
 #[derive(Debug)]
 pub struct Error {

@@ -1,7 +1,7 @@
 //! An [`Error`] as the client of each API expects it: status and body.
 //!
 //! Block and share: one key naming the fault, `code` and `message` inside; 413 adds `Retry-After: 0` (clients take it for
-//! an absolute limit because the message says "exceed"). Identity: `{"error": {code, title, message}}`. Sources never
+//! an absolute limit because the message says "exceed"); these bodies are closed, so who can act stands in a header. Identity: `{"error": {code, title, message}}`. Sources never
 //! leave the process; they are logged here, with the request's span.
 
 use http::{HeaderName, HeaderValue, StatusCode, header};
@@ -9,6 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::{reply::Reply, route::Api};
 use crate::error::{Error, Kind, chain};
+
+/// Who can do something about a refusal of the block or the share API: `user`, `operator`, `vendor`. The admin API says it in the body.
+pub const WHO_CAN_ACT: HeaderName = HeaderName::from_static("x-stowage-who-can-act");
 
 /// The status of a kind of refusal.
 pub fn status(kind: Kind) -> StatusCode {
@@ -60,7 +63,7 @@ pub fn render(api: Api, error: &Error) -> Reply {
             if over {
                 inside.insert("retryAfter".into(), json!("0"));
             }
-            let reply = body(status, &json!({ key(status): inside }));
+            let reply = body(status, &json!({ key(status): inside })).header(WHO_CAN_ACT, HeaderValue::from_static(error.remedy.as_str()));
             if over { reply.header(header::RETRY_AFTER, HeaderValue::from_static("0")) } else { reply }
         }
         Api::Identity => body(status, &identity(status, &message)),
@@ -107,6 +110,7 @@ fn log(error: &Error) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Remedy;
 
     fn rendered(api: Api, error: &Error) -> (u16, Value) {
         let reply = render(api, error);
@@ -147,6 +151,17 @@ mod tests {
         let reply = render(Api::Block, &Error::over_limit("", "exceeded"));
         assert!(reply.headers.contains(&(header::RETRY_AFTER, HeaderValue::from_static("0"))));
         assert_eq!(rendered(Api::Block, &Error::over_limit("", "exceeded")).1["overLimit"]["retryAfter"], "0");
+    }
+    #[test]
+    fn who_can_act_stands_in_a_header_where_the_body_is_closed() {
+        for remedy in [Remedy::User, Remedy::Operator, Remedy::Vendor] {
+            let error = Error { remedy, ..Error::new(Kind::Conflict, "why") };
+            for api in [Api::Block, Api::Share] {
+                let reply = render(api, &error);
+                assert!(reply.headers.contains(&(WHO_CAN_ACT, HeaderValue::from_static(remedy.as_str()))), "{remedy:?}");
+            }
+            assert_eq!(rendered(Api::Admin, &error).1["error"]["who_can_act"], remedy.as_str());
+        }
     }
     #[test]
     fn an_internal_error_shows_nothing_of_its_source() {
