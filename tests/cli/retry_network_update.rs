@@ -54,6 +54,8 @@ async fn the_running_service_repeats_what_failed() {
     operator.post(&format!("/share-networks/{network}/subnets"), json!({ "share-network-subnet": {} })).await.expect(200);
     let path = format!("/share-servers/{server}");
     operator.until(&path, |a| a.body()["share_server"]["status"] == "error").await;
+    let jobs = process.client(&personas, Api::Admin, Persona::Admin).get("/jobs?kind=share_server.network_update").await.expect(200);
+    assert!(!jobs["jobs"][0]["reason"].as_str().unwrap().is_empty(), "why it ended: {jobs}");
     let network = format!("/share-networks/{network}");
     operator.until(&network, |a| a.body()["share_network"]["status"] == "active").await;
     let (status, said) = retry(&process, &server);
@@ -61,4 +63,19 @@ async fn the_running_service_repeats_what_failed() {
     operator.until(&path, |a| a.body()["share_server"]["status"] == "active").await;
     let (status, said) = retry(&process, "nothing");
     assert!(status == Some(1) && said.contains("could not be found"), "{said}");
+}
+
+#[tokio::test]
+async fn without_a_service_or_with_a_wrong_password_the_command_says_what_to_set() {
+    let mut process = Process::start(|_| {}).await;
+    let asked = |password: &str| {
+        let out = process.command().env("OS_PASSWORD", password).args(["manage", "ensure", "stowage@m"]).output().unwrap();
+        (out.status.code(), String::from_utf8_lossy(&out.stderr).into_owned())
+    };
+    let (status, said) = asked("wrong");
+    assert!(status == Some(1) && said.contains("refuses the credentials of admin") && said.contains("OS_PASSWORD"), "{said}");
+    process.kill();
+    let out = process.command().args(["manage", "ensure", "stowage@m"]).output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.code() == Some(1) && said.contains("no service answers at ") && said.contains("OS_AUTH_URL"), "{said}");
 }

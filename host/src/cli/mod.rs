@@ -59,7 +59,7 @@ enum Command {
     Node(Box<node::Node>),
     /// Bring the database's schema up to this binary's version.
     Migrate,
-    /// Operator's tools that work on the database.
+    /// Operator's tools: some work on the database, some ask the running service.
     #[command(subcommand)]
     Manage(manage::Manage),
     /// Look at driver files.
