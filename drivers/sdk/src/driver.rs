@@ -28,7 +28,7 @@ pub trait Driver: Sized + 'static {
         Ok(())
     }
 
-    /// Features and pools; asked for about once a minute.
+    /// Features and pools; asked for as often as the operator says (30 s).
     fn report(&self, cx: &Context) -> Result<CapabilityReport>;
 }
 

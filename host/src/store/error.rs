@@ -30,7 +30,9 @@ pub enum StoreError {
     #[error("job {job} generation {generation} was fenced off")]
     Fenced { job: String, generation: i64 },
     /// Another `stowage serve` holds the SQLite file.
-    #[error("{path} is in use by another stowage process")]
+    #[error(
+        "{path} is in use by another stowage process: a SQLite database has one at a time; stop that one, or give this one a state_dir of its own"
+    )]
     Locked { path: String },
     /// The schema is older than this binary.
     #[error("the database schema is at version {found}, this binary needs {needed}: run `stowage migrate`")]

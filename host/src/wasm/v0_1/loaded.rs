@@ -220,7 +220,7 @@ impl Loaded {
         };
         match needed.iter().find(|n| !self.identity.exports.iter().any(|e| e == *n)) {
             Some(n) => {
-                let text = format!("a {missing} back end needs a driver that exports {n}; {} does not", self.identity.file);
+                let text = format!("a {missing} back end needs a driver that exports {n}; {}.wasm does not", self.identity.file);
                 Err(DriverError::new(ErrorKind::Invalid, text))
             }
             None => Ok(()),
