@@ -8,6 +8,11 @@ use crate::site::{Site, action, allow, backend};
 
 pub const HOST: &str = "stowage@m";
 
+/// As upstream's server takes it.
+async fn nested(client: &Client) -> Answer {
+    client.post("/services/ensure-shares", json!({ "ensure_shares": { "host": HOST } })).await
+}
+
 /// As the specification has it: refuses what is in its way.
 pub async fn strict(client: &Client) -> Answer {
     client.post("/services/ensure", json!({ "host": HOST })).await
@@ -15,7 +20,7 @@ pub async fn strict(client: &Client) -> Answer {
 
 /// As released clients send it.
 pub async fn patient(client: &Client) -> Answer {
-    client.post("/services/ensure-shares", json!({ "ensure_shares": { "host": HOST } })).await
+    client.post("/services/ensure-shares", json!({ "host": HOST })).await
 }
 
 /// The run that is under way, or the last one.
@@ -45,7 +50,7 @@ async fn ensuring(client: &Client, host: &str) -> Value {
 async fn b1_both_urls_are_accepted_and_answer_nothing() {
     let site = Site::start().await;
     let operator = site.operator().await;
-    for answer in [strict(&operator).await, patient(&operator).await] {
+    for answer in [strict(&operator).await, patient(&operator).await, nested(&operator).await] {
         assert_eq!(answer.expect(202), Value::Null);
         ended(&site).await;
     }
@@ -57,6 +62,7 @@ async fn b1_what_is_no_such_request_is_refused() {
     let operator = site.operator().await;
     for bad in [json!({}), json!({ "host": 1 }), json!({ "host": "" }), json!({ "host": HOST, "more": 1 })] {
         assert_eq!(operator.post("/services/ensure", bad.clone()).await.status, 400, "{bad}");
+        assert_eq!(operator.post("/services/ensure-shares", bad.clone()).await.status, 400, "{bad}");
         let nested = json!({ "ensure_shares": bad });
         assert_eq!(operator.post("/services/ensure-shares", nested.clone()).await.status, 400, "{nested}");
     }

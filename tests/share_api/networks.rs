@@ -139,6 +139,19 @@ both_databases! {
         member.get(&format!("/share-networks?marker={}", uuid())).await.expect(404);
     }
 
+    // `security_service` is what `openstack share network list` sends
+    async fn those_of_a_security_service_are_found_by_its_id_and_name(db) {
+        let site = site(&db).await;
+        let member = site.member().await;
+        let (one, _two) = (network(&member, json!({})).await, network(&member, json!({})).await);
+        let people = service(&member, "ldap", json!({ "name": "people" })).await;
+        use_service(&member, &one, &people).await.expect(200);
+        for query in [format!("security_service_id={people}"), format!("security_service={people}"), "security_service=people".to_owned()] {
+            assert_eq!(listed(&member, &query).await, [one.clone()], "{query}");
+        }
+        assert_eq!(listed(&member, "security_service=others").await, Vec::<String>::new());
+    }
+
     async fn every_projects_networks_are_the_operators_to_list(db) {
         let site = site(&db).await;
         let (member, stranger, operator) = (site.member().await, site.stranger().await, site.operator().await);

@@ -149,6 +149,21 @@ both_databases! {
         operator.at("2.48").post(&format!("{}/action", one(&made)), json!({ "reset_status": { "status": "error" } })).await.expect(404);
     }
 
+    // `openstack share server set` says so with every status it sets
+    async fn a_server_has_no_task_and_only_that_can_be_said(db) {
+        let site = site(&db).await;
+        let (member, operator) = (site.member().await, site.operator().await);
+        let id = network(&member, json!({})).await;
+        let action = format!("{}/action", one(&site.server_on(&member, &id).await));
+        let none = json!({ "reset_task_state": { "task_state": null } });
+        operator.post(&action, none.clone()).await.expect(202);
+        operator.post(&action, json!({ "reset_task_state": { "task_state": "migration_error" } })).await.expect(400);
+        operator.post(&action, json!({ "reset_task_state": {} })).await.expect(400);
+        member.post(&action, none.clone()).await.expect(403);
+        operator.post(&format!("{}/action", one(&uuid())), none.clone()).await.expect(404);
+        operator.at("2.56").post(&action, none).await.expect(404);
+    }
+
     async fn a_server_in_use_or_in_work_stays(db) {
         let site = site(&db).await;
         let (member, operator) = (site.member().await, site.operator().await);

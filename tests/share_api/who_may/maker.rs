@@ -124,7 +124,7 @@ impl Maker<'_> {
             "extend" => (self.share().await, json!({ "new_size": 2 })),
             "shrink" => (self.site.available_with(json!({ "size": 2 })).await, json!({ "new_size": 1 })),
             "reset_status" => (self.share().await, json!({ "status": "error" })),
-            "reset_task_state" => (self.share().await, json!({ "task_state": null })),
+            "reset_task_state" => (self.share().await, json!({ "task_state": "migration_error" })),
             "force_delete" | "soft_delete" => (self.share().await, Value::Null),
             "restore" => {
                 let share = self.share().await;
@@ -305,6 +305,9 @@ impl Maker<'_> {
             "/share-servers/{}" if action == "reset_status" => {
                 (vec![self.server().await], json!({ "reset_status": { "status": "error" } }))
             }
+            "/share-servers/{}" if action == "reset_task_state" => {
+                (vec![self.server().await], json!({ "reset_task_state": { "task_state": null } }))
+            }
             "/share-servers/{}" | "/share-servers/{}/details" if !writes => (vec![self.server().await], Value::Null),
             _ => return None,
         })
@@ -413,7 +416,7 @@ impl Maker<'_> {
             }
             ("POST /v2/services/ensure-shares", _) => {
                 self.idle().await;
-                (vec![], json!({ "ensure_shares": { "host": IDLE } }))
+                (vec![], json!({ "host": IDLE }))
             }
             (quota, _) if quota.contains("quota-sets/{}") && quota.starts_with("PUT") => {
                 (vec![project], json!({ "quota_set": { "gigabytes": -1 } }))

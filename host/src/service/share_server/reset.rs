@@ -1,4 +1,4 @@
-//! `reset_status`: an operator says what a share server is.
+//! `reset_status` and `reset_task_state`: an operator says what a share server is.
 
 use crate::{
     app::App,
@@ -21,4 +21,16 @@ pub async fn status(app: &App, ctx: &RequestContext, id: &str, word: &str) -> Re
         return Err(refusal::server_not_found(id));
     }
     Ok(tx.commit().await?)
+}
+
+/// Servers have no tasks while they cannot be migrated: only none can be said, as `openstack share server set` does with every
+/// change it makes.
+///
+/// # Errors
+/// 400 for any task, 403, 404.
+pub async fn task_state(app: &App, ctx: &RequestContext, id: &str, state: Option<&str>) -> Result<()> {
+    super::load_for(app, ctx, id, "share_server:share_server_reset_task_state").await?;
+    state.map_or(Ok(()), |state| {
+        Err(Error::invalid(format!("Invalid state {state:.64?}. Share servers are not migrated here: they have no task.")))
+    })
 }

@@ -65,6 +65,8 @@ pub enum NetworkFilter {
     CreatedSince(Micros),
     CreatedBefore(Micros),
     SecurityService(String),
+    /// The same by id or name.
+    SecurityServiceNamed(String),
     /// A column with its table (`n.`).
     Equals(&'static str, Value),
     /// A column without its table.
@@ -133,6 +135,12 @@ fn push_filters(sql: &mut Sql, filters: &[NetworkFilter]) {
                 .push(" AND EXISTS (SELECT 1 FROM share_network_security_services u WHERE u.share_network_id = n.id AND u.security_service_id = ")
                 .bind(id.as_str())
                 .push(")"),
+            NetworkFilter::SecurityServiceNamed(name) => sql
+                .push(" AND EXISTS (SELECT 1 FROM share_network_security_services u JOIN security_services x ON x.id = u.security_service_id WHERE u.share_network_id = n.id AND (x.id = ")
+                .bind(name.as_str())
+                .push(" OR x.name = ")
+                .bind(name.as_str())
+                .push("))"),
             NetworkFilter::Equals(column, value) => sql.push(" AND ").push(column).push(" = ").bind(value.clone()),
             NetworkFilter::Contains(column, text) => push_contains(sql, "n", column, text),
             NetworkFilter::SubnetEquals(column, value) => sql.push(SUBNET).push(" AND ").push(column).push(" = ").bind(value.clone()).push(")"),

@@ -53,8 +53,8 @@ pub const ROUTES: &[Route] = &[
         "host@backend",
     )]),
     ensure("/services/ensure-shares", "Ensure the shares of a back end; busy ones at the end", handler!(ensure::patient)).body(&[(
-        "ensure_shares.host",
+        "host",
         "string",
-        "host@backend",
+        "host@backend, here or in ensure_shares",
     )]),
 ];

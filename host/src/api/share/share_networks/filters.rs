@@ -32,6 +32,8 @@ fn condition(key: &str, value: &str, minor: u16) -> Result<NetworkFilter> {
         "created_since" => NetworkFilter::CreatedSince(day(value)?),
         "created_before" => NetworkFilter::CreatedBefore(day(value)?),
         "security_service_id" => NetworkFilter::SecurityService(value.to_owned()),
+        // what `openstack share network list --security-service` sends
+        "security_service" => NetworkFilter::SecurityServiceNamed(value.to_owned()),
         "id" => equals("n.id"),
         "name" => equals("n.name"),
         "description" => equals("n.description"),

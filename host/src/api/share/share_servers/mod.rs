@@ -60,4 +60,16 @@ pub const ROUTES: &[Route] = &[
     .action("reset_status")
     .since(49)
     .body(&[("reset_status.status", "string", "any status of a share server")]),
+    Route::new(
+        Api::Share,
+        Verb::Post,
+        "/share-servers/{server_id}/action",
+        "share_server:share_server_reset_task_state",
+        202,
+        "Say that a share server has no task, as is always so",
+        handler!(reset::reset_task_state),
+    )
+    .action("reset_task_state")
+    .since(57)
+    .body(&[("reset_task_state.task_state", "string", "null")]),
 ];
