@@ -273,6 +273,7 @@ async fn identity(config: &Config, store: &Store, urls: &PublicUrls) -> Result<(
         &catalog::Urls { identity: urls.identity.clone(), block: urls.block.clone(), share: urls.share.clone() },
         &config.identity.services,
     );
+    let catalog = if config.network.subnets.is_empty() { catalog } else { catalog.with_network(&urls.identity) };
     let identity = Identity::new(store.clone(), &config.identity, catalog).map_err(|e| ServeError::part("identity.argon2", e))?;
     let identity = Arc::new(identity);
     Ok((Arc::clone(&identity) as Arc<dyn TokenSource>, Some(identity)))

@@ -5,6 +5,7 @@ mod first_start;
 mod keystone;
 mod log_in;
 mod management;
+mod network;
 mod revocation;
 mod role_assignments;
 mod tempest;

@@ -5,6 +5,7 @@ mod catalog;
 mod domains;
 mod grants;
 mod login;
+mod network;
 mod projects;
 mod roles;
 mod users;
@@ -15,7 +16,8 @@ use crate::error::{Error, Result};
 
 /// The rows of the identity API.
 pub fn routes() -> Vec<Route> {
-    [auth::ROUTES, catalog::ROUTES, domains::ROUTES, projects::ROUTES, users::ROUTES, roles::ROUTES, grants::ROUTES].concat()
+    [auth::ROUTES, catalog::ROUTES, domains::ROUTES, projects::ROUTES, users::ROUTES, roles::ROUTES, grants::ROUTES, network::ROUTES]
+        .concat()
 }
 
 /// A filter that is a yes or no.

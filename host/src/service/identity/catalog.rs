@@ -17,6 +17,9 @@ pub struct Urls {
     pub share: String,
 }
 
+/// Where the identity API serves the configured subnets.
+pub const NETWORK_ROOT: &str = "/network";
+
 /// One service and its URL.
 #[derive(Debug, Clone)]
 pub struct ServiceEntry {
@@ -75,6 +78,22 @@ impl ServiceCatalog {
         });
         Self { region: region.to_owned(), services: services.chain(others).collect() }
     }
+
+    /// The configured subnets as a network service that can be read, unless somebody else serves one.
+    #[must_use]
+    pub fn with_network(mut self, identity_url: &str) -> Self {
+        if !identity_url.is_empty() && self.services.iter().all(|s| s.kind != "network") {
+            self.services.push(ServiceEntry {
+                id: id("network"),
+                kind: "network".into(),
+                name: "stowage-network".into(),
+                description: "Subnets of share servers",
+                url: format!("{}{NETWORK_ROOT}", identity_url.trim_end_matches('/')),
+                per_project: false,
+            });
+        }
+        self
+    }
 }
 
 impl ServiceEntry {
@@ -118,6 +137,14 @@ mod tests {
         let urls = Urls { identity: "http://i".into(), block: "http://b".into(), share: "http://s".into() };
         let kinds: Vec<_> = ServiceCatalog::new("R", &urls, &[]).services.iter().map(|s| s.kind.clone()).collect();
         assert_eq!(kinds, CatalogService::OURS);
+    }
+    #[test]
+    fn our_subnets_are_a_network_service_where_there_is_no_other() {
+        let url = |c: &ServiceCatalog| c.services.iter().find(|s| s.kind == "network").unwrap().endpoints(None).next().unwrap().url;
+        assert_eq!(url(&catalog().with_network("http://i:5000/")), "http://i:5000/network");
+        let other = CatalogService { kind: "network".into(), name: "neutron".into(), url: "http://n:9696".into() };
+        let catalog = ServiceCatalog::new("R", &Urls::default(), &[other]).with_network("http://i:5000");
+        assert_eq!((catalog.services.len(), url(&catalog)), (1, "http://n:9696".to_owned()));
     }
     #[test]
     fn both_type_names_of_a_service_are_there_and_services_without_a_url_are_not() {
