@@ -5,7 +5,7 @@
 set -euo pipefail
 dir=${1:?venv.sh DIR}
 here=$(cd "$(dirname "$0")" && pwd)
-list=${2:-$here/requirements.txt} modules=${3:-openstack,cinderclient}
+list=${2:-$here/requirements.txt} modules=${3:-openstack,cinderclient,manilaclient}
 log() { printf 'clients: %s\n' "$*" >&2; }
 die() { log "$*"; exit 1; }
 

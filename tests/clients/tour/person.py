@@ -18,6 +18,7 @@ import openstack
 from cinderclient import client as cinder_library
 from cinderclient import shell as cinder_shell
 from demo_common import check
+from manilaclient import client as manila_library
 from openstackclient import shell as openstack_shell
 
 from printed import Printed
@@ -43,7 +44,7 @@ class Person:
         self.env = {"OS_" + key.upper(): value for key, value in self.auth.items()}
         self.env.update(OS_REGION_NAME="RegionOne", OS_IDENTITY_API_VERSION="3", HOME=service.home, NO_PROXY="127.0.0.1", no_proxy="127.0.0.1")
         self.sdk = openstack.connect(auth=self.auth, region_name="RegionOne", app_name="stowage-tour", load_yaml_config=False, load_envvars=False,
-                                     block_storage_api_version="3")
+                                     block_storage_api_version="3", shared_file_system_api_version="2", shared_file_system_default_microversion="2.98")
         self.project_id = self.sdk.current_project_id
 
     def mistyped(self):
@@ -56,6 +57,10 @@ class Person:
         """python-cinderclient without its command."""
         return cinder_library.Client(version, session=self.sdk.session, region_name="RegionOne")
 
+    def manila(self, version="2.98"):
+        """python-manilaclient, which has no command of its own."""
+        return manila_library.Client(version, session=self.sdk.session, region_name="RegionOne")
+
     def volume(self, name):
         """The id of the volume of this name, or what was given where it is an id."""
         return name if is_id(name) else self.library().volumes.find(name=name).id
@@ -67,6 +72,11 @@ class Person:
     def openstack(self, *command, version="3.71", status=0):
         """What `openstack` prints."""
         command = ("--os-volume-api-version", version, *command)
+        return self.within("openstack", command, status, lambda: openstack_shell.OpenStackShell().run(list(command)))
+
+    def share(self, *command, version="2.98", status=0):
+        """What `openstack share` prints."""
+        command = ("--os-share-api-version", version, "share", *command)
         return self.within("openstack", command, status, lambda: openstack_shell.OpenStackShell().run(list(command)))
 
     def cinder(self, *command, version="3.71", status=0):

@@ -1,4 +1,4 @@
-"""A `stowage serve` of the tour's own: two back ends of the memory driver, nothing outside one temporary folder."""
+"""A `stowage serve` of the tour's own: back ends of the memory driver for both APIs, nothing outside one temporary folder."""
 import json
 import os
 import signal
@@ -7,6 +7,60 @@ import time
 import urllib.request
 
 from demo_common import Failed, check, free_ports
+
+# one back end without share servers; two with them, of which one refuses to give a live server another subnet
+SHARES = """
+[share]
+enabled_share_protocols = ["NFS", "CIFS", "CEPHFS"]
+unused_share_server_cleanup_interval = "1h"
+[network]
+[[network.subnet]]
+id = "tour-v4"
+network_id = "tour"
+cidr = "10.77.0.0/24"
+vlan = 120
+[[network.subnet]]
+id = "tour-v6"
+network_id = "tour"
+cidr = "fd77::/64"
+[[network.subnet]]
+id = "tour-small"
+network_id = "tour"
+cidr = "10.78.0.0/24"
+ranges = ["10.78.0.9"]
+[[network.subnet]]
+id = "tour-lab"
+network_id = "tour"
+cidr = "10.79.0.0/24"
+[[backend]]
+name = "files"
+driver = "memory"
+kind = "share"
+[backend.options]
+pools = ["silver:100:thin,disk=ssd"]
+share_protocols = ["nfs", "cifs", "cephfs"]
+admin_export_address = "192.0.2.99"
+[[backend]]
+name = "tenants"
+driver = "memory"
+kind = "share"
+[backend.options]
+pools = ["room:100"]
+driver_handles_share_servers = "yes"
+multiple_subnets = true
+allocation_update = true
+ip_versions = ["4", "6"]
+[[backend]]
+name = "walls"
+driver = "memory"
+kind = "share"
+[backend.options]
+pools = ["cell:100"]
+driver_handles_share_servers = "yes"
+multiple_subnets = true
+allocation_update = true
+allocation_update_refusal = "the ports of this array are full"
+"""
 
 
 class Service:
@@ -42,7 +96,7 @@ driver = "memory"
 [backend.options]
 pools = ["iron:60:multiattach=no"]
 multiattach = false
-""")
+""" + SHARES)
         # whatever it or a client may leave behind would be found here
         self.temporary = os.path.join(home, "tmp")
         os.mkdir(self.temporary)
