@@ -10,7 +10,7 @@ use crate::{
     live::{CHECK, Live, UPDATE, able, add, ask_with, at_rest, faulty, locations, said, server_until, site, site_with, try_add},
     net::{self, try_subnet},
     served::{SERVED, available, create_with, one, paths},
-    site::{action, allow, text, try_create},
+    site::{action, allow, snapshot, snapshot_action, text, try_create, try_snapshot},
 };
 
 /// Puts a share of the caller's on this back end.
@@ -164,6 +164,32 @@ both_databases! {
         operator.delete(&one(&live.server)).await.expect(403);
         at_rest(&member, &live.network).await;
         allow(&member, &live.share, "10.1.0.201").await;
+    }
+
+    async fn a9_while_a_network_is_changed_rules_of_snapshots_of_its_shares_stay_as_they_are(db) {
+        let site = faulty(&db, &["allocations.update-network-allocations=delay:2000"]).await;
+        let member = site.member().await;
+        let specs = json!({ "driver_handles_share_servers": "True", "snapshot_support": "True", "mount_snapshot_support": "True" });
+        site.share_type("mountable", specs).await;
+        let network = crate::served::network(&member, &["blue"]).await;
+        let share = create_with(&member, &network, json!({ "share_type": "mountable" })).await;
+        member.share_until(&share, "available").await;
+        let taken = snapshot(&member, &share).await;
+        let rule = |to: &str| json!({ "allow_access": { "access_type": "ip", "access_to": to } });
+        let id = member.post(&snapshot_action(&taken), rule("10.1.0.200")).await.expect(202)["snapshot_access"]["id"].clone();
+        let list = format!("/snapshots/{taken}/access-list");
+        member.until(&list, |a| a.body()["snapshot_access_list"][0]["state"] == "active").await;
+        add(&member, &network, "red").await;
+        assert_eq!(status(&member, &network).await, "network_change");
+        member.post(&snapshot_action(&taken), rule("10.1.0.201")).await.expect(400);
+        member.post(&snapshot_action(&taken), json!({ "deny_access": { "access_id": id } })).await.expect(400);
+        try_snapshot(&member, &share, json!({})).await.expect(400);
+        at_rest(&member, &network).await;
+        let rules = member.get(&list).await.expect(200)["snapshot_access_list"].clone();
+        assert_eq!((rules.as_array().map(Vec::len), &rules[0]["state"]), (Some(1), &json!("active")));
+        let locations = member.get(&format!("/snapshots/{taken}/export-locations")).await.expect(200);
+        assert_eq!(locations["share_snapshot_export_locations"].as_array().map(Vec::len), Some(2), "{locations}");
+        member.post(&snapshot_action(&taken), rule("10.1.0.201")).await.expect(202);
     }
 
     async fn a9_two_back_ends_of_one_network_are_changed_side_by_side(db) {

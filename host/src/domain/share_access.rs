@@ -40,6 +40,11 @@ text_enum! {
 }
 
 impl AccessState {
+    /// Whether its driver has still to be asked.
+    pub const fn waits(self) -> bool {
+        self.begun().is_some()
+    }
+
     /// The state it has while the driver is asked; none for one that waits for nothing.
     pub const fn begun(self) -> Option<Self> {
         match self {
@@ -81,7 +86,8 @@ pub enum TargetError {
 /// # Errors
 /// [`TargetError`].
 pub fn check(kind: AccessType, to: &str, ipv6: bool) -> Result<(), TargetError> {
-    if to.chars().count() > 255 || to.contains('\0') {
+    // drivers write targets into files of exports, line by line
+    if to.chars().count() > 255 || to.chars().any(char::is_control) {
         return Err(match kind {
             AccessType::User => TargetError::User,
             _ => TargetError::Unstorable(to.to_owned()),
@@ -183,6 +189,17 @@ mod tests {
         }
         for bad in ["", "abc", "try+", "a/bcd", "....", " . .", &"u".repeat(256)] {
             assert!(check(AccessType::User, bad, true).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn no_target_has_characters_that_end_a_line_or_a_text() {
+        for control in ['\n', '\r', '\0', '\t', '\u{1b}', '\u{7f}', '\u{85}'] {
+            for kind in [AccessType::Ip, AccessType::User, AccessType::Cert, AccessType::Cephx] {
+                for target in [format!("{control}anna"), format!("an{control}na"), format!("10.0.0.1{control}")] {
+                    assert!(check(kind, &target, true).is_err(), "{kind} {target:?}");
+                }
+            }
         }
     }
 

@@ -24,7 +24,7 @@ impl Memory {
                 continue;
             }
             let locations = self.share_update(array, &share_id, &share)?.locations;
-            update.shares.push(ShareChange { id: share_id.clone(), locations, pool: None });
+            update.shares.push(ShareChange { id: share_id.clone(), locations, pool: Some(object.pool) });
             for (snapshot, _) in array.list(SHARE_SNAPSHOTS, &format!("{share_id}."))? {
                 let snapshot = snapshot[share_id.len() + 1..].to_owned();
                 let locations = self.snapshot_locations(array, &share, &snapshot)?;

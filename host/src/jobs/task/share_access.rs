@@ -57,11 +57,11 @@ impl Task for ShareAccess {
             let Some(share) = mine(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
             let mut tx = cx.app.store.begin().await?;
             let rules = tx.share_rules_begin(&share.id, clock::now()).await?;
-            let change = change(&share, &rules);
-            let nothing_waits = change.added.is_empty() && change.removed.is_empty() && change.changed.is_empty();
+            let nothing_waits = !rules.iter().any(|r| r.state().is_some_and(AccessState::waits));
             if nothing_waits && !ask.anew {
                 return settled(cx, tx).await;
             }
+            let change = change(share.cast_rules_to_readonly, &rules, ask.anew);
             cx.commit_step(tx).await?;
             let told = support::driver_share(cx, &share).await?;
             let answer = async {
@@ -69,7 +69,7 @@ impl Task for ShareAccess {
                 backend.need_access()?.apply(&call(cx, "access"), &told, &change).await
             };
             match answer.await {
-                Ok(states) => done(cx, &share, &rules, states).await,
+                Ok(states) => done(cx, &share, &rules, states, nothing_waits).await,
                 Err(e) => {
                     unless_fenced(&e)?;
                     tracing::warn!(share_id = %share.id, host = share.host, error = %e, "the driver did not apply the access rules");
@@ -99,14 +99,17 @@ async fn mine(cx: &JobContext) -> Result<Option<ShareRow>, TaskError> {
     Ok(share.filter(|s| s.host.is_some() && !is_one_of(&s.status, GOING)))
 }
 
-/// What the driver is told. A rule that failed is not among those that shall hold.
-fn change(share: &ShareRow, rules: &[AccessRow]) -> AccessChange {
-    let of = |state: AccessState| {
-        rules.iter().filter(move |r| r.state() == Some(state)).filter_map(|r| told(r, share.cast_rules_to_readonly)).collect::<Vec<_>>()
-    };
+/// What the driver is told. A rule that failed is not among those that shall hold. With `anew` there is no difference: one
+/// would be taken for all there is to do.
+fn change(readonly: bool, rules: &[AccessRow], anew: bool) -> AccessChange {
+    let of =
+        |state: AccessState| rules.iter().filter(move |r| r.state() == Some(state)).filter_map(|r| told(r, readonly)).collect::<Vec<_>>();
     let (added, changed) = (of(AccessState::Applying), of(AccessState::Updating));
     let mut all = of(AccessState::Active);
     all.extend(changed.iter().chain(&added).cloned());
+    if anew {
+        return AccessChange { rules: all, ..AccessChange::default() };
+    }
     AccessChange { rules: all, added, removed: of(AccessState::Denying), changed }
 }
 
@@ -130,8 +133,14 @@ pub(super) fn told(rule: &AccessRow, readonly: bool) -> Option<AccessRule> {
     Some(AccessRule { id: rule.id.clone(), kind, to: rule.access_to.clone(), level, key: rule.access_key.clone() })
 }
 
-/// Each rule as the driver says.
-async fn done(cx: &JobContext, share: &ShareRow, rules: &[AccessRow], states: Vec<RuleState>) -> Result<Outcome, TaskError> {
+/// Each rule as the driver says. `nobody_asked`: it was only told of the rules again.
+async fn done(
+    cx: &JobContext,
+    share: &ShareRow,
+    rules: &[AccessRow],
+    states: Vec<RuleState>,
+    nobody_asked: bool,
+) -> Result<Outcome, TaskError> {
     let states: HashMap<String, RuleState> = states.into_iter().map(|s| (s.id.clone(), s)).collect();
     let now = clock::now();
     let mut refused: Option<DriverError> = None;
@@ -153,8 +162,10 @@ async fn done(cx: &JobContext, share: &ShareRow, rules: &[AccessRow], states: Ve
         tracing::warn!(share_id = %share.id, host = share.host, error = %e, "the driver refused an access rule");
         support::tell(&mut tx, cx, share, ShareAction::UpdateAccessRules, detail(&e), e.user_message.as_deref().unwrap_or_default())
             .await?;
+        event_now(&mut tx, "share.access.error", &share.id, &cx.job.request_id).await?;
+    } else if !nobody_asked {
+        event_now(&mut tx, "share.access.end", &share.id, &cx.job.request_id).await?;
     }
-    event_now(&mut tx, "share.access.end", &share.id, &cx.job.request_id).await?;
     settled(cx, tx).await
 }
 
@@ -169,6 +180,7 @@ async fn failed(cx: &JobContext, share: &ShareRow, rules: &[AccessRow], detail: 
     }
     tx.share_rules_status(&share.id, now).await?;
     support::tell(&mut tx, cx, share, ShareAction::UpdateAccessRules, detail, text).await?;
+    event_now(&mut tx, "share.access.error", &share.id, &cx.job.request_id).await?;
     settled(cx, tx).await
 }
 
@@ -178,5 +190,47 @@ fn detail(e: &DriverError) -> ShareDetail {
         ErrorKind::Unsupported | ErrorKind::NotImplemented => ShareDetail::UnsupportedClientAccess,
         ErrorKind::Invalid => ShareDetail::ForbiddenClientAccess,
         _ => ShareDetail::DriverFailedAccess,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(id: &str, state: AccessState) -> AccessRow {
+        AccessRow {
+            id: id.to_owned(),
+            share_id: String::new(),
+            access_type: "ip".to_owned(),
+            access_to: "10.0.0.1".to_owned(),
+            access_level: "rw".to_owned(),
+            state: state.as_str().to_owned(),
+            access_key: None,
+            created_at: 0,
+            updated_at: None,
+        }
+    }
+
+    fn ids(rules: &[AccessRule]) -> Vec<&str> {
+        rules.iter().map(|r| r.id.as_str()).collect()
+    }
+
+    fn waiting() -> [AccessRow; 5] {
+        use AccessState::{Active, Applying, Denying, Error, Updating};
+        [rule("holds", Active), rule("new", Applying), rule("other", Updating), rule("going", Denying), rule("failed", Error)]
+    }
+
+    #[test]
+    fn a_driver_is_told_what_shall_hold_and_what_is_different() {
+        let told = change(false, &waiting(), false);
+        assert_eq!(ids(&told.rules), ["holds", "other", "new"]);
+        assert_eq!((ids(&told.added), ids(&told.changed), ids(&told.removed)), (vec!["new"], vec!["other"], vec!["going"]));
+    }
+
+    #[test]
+    fn told_anew_there_is_no_difference_though_rules_wait() {
+        let told = change(false, &waiting(), true);
+        assert_eq!(ids(&told.rules), ["holds", "other", "new"]);
+        assert!(told.added.is_empty() && told.changed.is_empty() && told.removed.is_empty());
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
@@ -25,10 +26,20 @@ use crate::{
     },
     jobs::{JobContext, Outcome, Task, TaskError},
     notify::share_message::{ShareAction, ShareDetail},
+    service::share_snapshot::destroy::event_now,
     store::sql::{share_snapshots::ShareSnapshotRow, snapshot_access::SnapshotRuleRow},
 };
 
 pub struct ShareSnapshotAccess;
+
+/// The job's arguments, and what a run knows of the runs before it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Ask {
+    /// The driver shall apply everything anew, though nothing waits: it may have lost the rules.
+    anew: bool,
+    tried: Tried,
+}
 
 impl Task for ShareSnapshotAccess {
     fn kind(&self) -> &'static str {
@@ -37,14 +48,16 @@ impl Task for ShareSnapshotAccess {
 
     fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            let mut tried = serde_json::from_value::<Tried>(cx.job.payload.clone()).unwrap_or_default().begin(cx.job.attempts);
+            let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
+            ask.tried = ask.tried.begin(cx.job.attempts);
             let Some(snapshot) = mine(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
             let mut tx = cx.app.store.begin().await?;
             let rules = tx.snapshot_rules_begin(&snapshot.id, clock::now()).await?;
-            let change = change(&rules);
-            if change.added.is_empty() && change.removed.is_empty() {
+            let nothing_waits = !rules.iter().any(|r| r.state().is_some_and(AccessState::waits));
+            if nothing_waits && !ask.anew {
                 return settled(cx, tx).await;
             }
+            let change = change(&rules, ask.anew);
             cx.commit_step(tx).await?;
             let told = driver_snapshot(cx, &snapshot).await?;
             let answer = async {
@@ -52,12 +65,12 @@ impl Task for ShareSnapshotAccess {
                 backend.need_snapshot_access()?.apply(&call(cx, "snapshot-access"), &told, &change).await
             };
             match answer.await {
-                Ok(states) => done(cx, &snapshot, &rules, states).await,
+                Ok(states) => done(cx, &snapshot, &rules, states, nothing_waits).await,
                 Err(e) => {
                     unless_fenced(&e)?;
                     tracing::warn!(snapshot_id = %snapshot.id, host = snapshot.host, error = %e, "the driver did not apply the snapshot's rules");
-                    if let Some(after) = tried.again(&e) {
-                        return Ok(Outcome::Again { after, payload: json!(tried), reason: e.to_string() });
+                    if let Some(after) = ask.tried.again(&e) {
+                        return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
                     }
                     failed(cx, &snapshot, &rules, ShareDetail::DriverFailedAccess, e.user_text()).await
                 }
@@ -88,21 +101,26 @@ fn backend_of(snapshot: &ShareSnapshotRow) -> &str {
     host.split_once('#').map_or(host, |(backend, _)| backend)
 }
 
-/// What the driver is told. A rule that failed is not among those that shall hold.
-fn change(rules: &[SnapshotRuleRow]) -> AccessChange {
+/// What the driver is told. A rule that failed is not among those that shall hold. With `anew` there is no difference: one
+/// would be taken for all there is to do.
+fn change(rules: &[SnapshotRuleRow], anew: bool) -> AccessChange {
     let of = |state: AccessState| rules.iter().filter(move |r| r.state() == Some(state)).filter_map(driver_rule).collect::<Vec<_>>();
     let added = of(AccessState::Applying);
     let mut all = of(AccessState::Active);
     all.extend(added.iter().cloned());
+    if anew {
+        return AccessChange { rules: all, ..AccessChange::default() };
+    }
     AccessChange { rules: all, added, removed: of(AccessState::Denying), changed: Vec::new() }
 }
 
-/// Each rule as the driver says.
+/// Each rule as the driver says. `nobody_asked`: it was only told of the rules again.
 async fn done(
     cx: &JobContext,
     snapshot: &ShareSnapshotRow,
     rules: &[SnapshotRuleRow],
     states: Vec<RuleState>,
+    nobody_asked: bool,
 ) -> Result<Outcome, TaskError> {
     let states: HashMap<String, RuleState> = states.into_iter().map(|s| (s.id.clone(), s)).collect();
     let now = clock::now();
@@ -122,6 +140,9 @@ async fn done(
     if let Some(e) = refused {
         tracing::warn!(snapshot_id = %snapshot.id, host = snapshot.host, error = %e, "the driver refused a snapshot's rule");
         tell(&mut tx, cx, snapshot, ShareAction::UpdateAccessRules, detail(&e), e.user_message.as_deref().unwrap_or_default()).await?;
+        event_now(&mut tx, "share_snapshot.access.error", &snapshot.id, &cx.job.request_id).await?;
+    } else if !nobody_asked {
+        event_now(&mut tx, "share_snapshot.access.end", &snapshot.id, &cx.job.request_id).await?;
     }
     settled(cx, tx).await
 }
@@ -142,6 +163,7 @@ async fn failed(
         }
     }
     tell(&mut tx, cx, snapshot, ShareAction::UpdateAccessRules, detail, text).await?;
+    event_now(&mut tx, "share_snapshot.access.error", &snapshot.id, &cx.job.request_id).await?;
     settled(cx, tx).await
 }
 

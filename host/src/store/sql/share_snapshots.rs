@@ -84,6 +84,17 @@ impl Store {
         let sql = sqlx::AssertSqlSafe(format!("{SELECT} WHERE i.id = $1"));
         Ok(on_read!(self, p => sqlx::query_as(sql).bind(instance_id).fetch_optional(p).await?))
     }
+
+    /// The whole snapshots of these shares, the oldest first: those that are available.
+    pub async fn whole_snapshots_of(&self, share_ids: impl Iterator<Item = &str>) -> StoreResult<Vec<ShareSnapshotRow>> {
+        let mut sql = Sql::new(format!("{SELECT} WHERE n.share_id IN "));
+        sql.bind_list(share_ids);
+        if sql.values.is_empty() {
+            return Ok(Vec::new());
+        }
+        sql.push(" AND n.status = ").bind(ShareSnapshotStatus::Available.as_str()).push(" AND i.backed ORDER BY n.created_at, n.id");
+        self.fetch_all(sql).await
+    }
 }
 
 impl Tx {

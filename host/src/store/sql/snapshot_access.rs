@@ -85,6 +85,14 @@ impl Tx {
         Ok(())
     }
 
+    /// The snapshots of a share that somebody may mount.
+    pub async fn share_snapshots_with_rules(&mut self, share_id: &str) -> StoreResult<Vec<String>> {
+        let sql = "SELECT n.id FROM share_snapshots n WHERE n.share_id = $1 \
+                   AND EXISTS (SELECT 1 FROM snapshot_access_rules r WHERE r.snapshot_id = n.id) ORDER BY n.id";
+        let rows: Vec<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(share_id).fetch_all(c).await?);
+        Ok(rows.into_iter().map(|(id,)| id).collect())
+    }
+
     pub async fn snapshot_rule(&mut self, id: &str) -> StoreResult<Option<SnapshotRuleRow>> {
         let sql = sqlx::AssertSqlSafe(format!("{RULES} WHERE id = $1"));
         Ok(on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_optional(c).await?))

@@ -1,29 +1,29 @@
 //! One call for the shares of one part.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{Ask, write};
 use crate::{
     clock,
     driver::{
         DriverResult,
-        types::{EnsureItem, EnsureOutcome},
+        types::{EnsureItem, EnsureOutcome, ShareSnapshot},
     },
     jobs::{
         JobContext, Outcome, TaskError,
-        task::{block_support::call, share_support::driver_share, tried::unless_fenced},
+        task::{block_support::call, share_snapshot_support::driver_snapshot, share_support::driver_share, tried::unless_fenced},
     },
     store::sql::{ensure::EnsureRun, shares::ShareRow},
 };
+
+/// Shares of one look at their snapshots.
+const AT_ONCE: usize = 500;
 
 pub(super) async fn ask(cx: &JobContext, ask: &mut Ask, run: &EnsureRun, part: i64, shares: Vec<ShareRow>) -> Result<Outcome, TaskError> {
     if shares.is_empty() {
         return let_go_of_nothing(cx, ask, run).await;
     }
-    let mut items = Vec::with_capacity(shares.len());
-    for share in &shares {
-        items.push(EnsureItem { share: driver_share(cx, share).await?, snapshots: Vec::new() });
-    }
+    let items = items(cx, &shares).await?;
     let e = match call_driver(cx, run, &items).await {
         Ok(outcomes) => {
             write::write(cx, run, &shares, outcomes).await?;
@@ -50,6 +50,22 @@ pub(super) async fn ask(cx: &JobContext, ask: &mut Ask, run: &EnsureRun, part: i
     let outcomes = shares.iter().map(|s| (s.instance_id.clone(), EnsureOutcome::Failed(e.clone()))).collect();
     write::write(cx, run, &shares, outcomes).await?;
     Ok(ask.next())
+}
+
+/// The shares with their snapshots, as far as these are whole: of others the driver may have nothing, or something else.
+async fn items(cx: &JobContext, shares: &[ShareRow]) -> Result<Vec<EnsureItem>, TaskError> {
+    let mut snapshots: HashMap<String, Vec<ShareSnapshot>> = HashMap::new();
+    for some in shares.chunks(AT_ONCE) {
+        for row in cx.app.store.whole_snapshots_of(some.iter().map(|s| s.id.as_str())).await? {
+            snapshots.entry(row.share_id.clone()).or_default().push(driver_snapshot(cx, &row).await?);
+        }
+    }
+    let mut items = Vec::with_capacity(shares.len());
+    for share in shares {
+        let snapshots = snapshots.remove(&share.id).unwrap_or_default();
+        items.push(EnsureItem { share: driver_share(cx, share).await?, snapshots });
+    }
+    Ok(items)
 }
 
 async fn call_driver(cx: &JobContext, run: &EnsureRun, items: &[EnsureItem]) -> DriverResult<BTreeMap<String, EnsureOutcome>> {

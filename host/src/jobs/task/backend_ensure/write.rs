@@ -8,7 +8,10 @@ use crate::{
     clock::{self, Micros},
     domain::share::{ENSURE_FROM, ShareStatus},
     driver::types::{EnsureOutcome, EnsuredUpdate},
-    jobs::{JobContext, NewJob, TaskError, task::share_support::tell},
+    jobs::{
+        JobContext, NewJob, TaskError,
+        task::{share_moved, share_support::tell},
+    },
     notify::share_message::{ShareAction, ShareDetail},
     service::share::destroy::event_now,
     store::{
@@ -71,11 +74,11 @@ async fn one(
         Some(EnsureOutcome::Updated(update)) => match &update.broken_because {
             None => {
                 counts.updated += 1;
-                updated(tx, cx, run, share, &update, now).await?;
+                updated(tx, cx, share, &update, now).await?;
             }
             Some(e) => {
                 counts.broken += 1;
-                updated(tx, cx, run, share, &update, now).await?;
+                updated(tx, cx, share, &update, now).await?;
                 tx.share_status(&share.id, ENSURE_FROM, ShareStatus::Error, now).await?;
                 say(tx, cx, run, share, "broken", ShareDetail::ShareIsBroken, e.user_text(), &e.to_string()).await?;
             }
@@ -93,37 +96,40 @@ async fn one(
 }
 
 /// What the driver says anew.
-async fn updated(tx: &mut Tx, cx: &JobContext, run: &EnsureRun, share: &ShareRow, update: &EnsuredUpdate, now: Micros) -> StoreResult<()> {
-    let mut pool = update.pool.as_ref().map(|pool| format!("{}#{pool}", run.backend));
-    if let Some(found) = &pool
-        && !tx.move_allocation(&share.id, found).await?
-    {
-        tracing::warn!(share_id = %share.id, pool = found, "the driver found the share in a pool that it does not report; the share stays where it was");
-        pool = None;
-    }
+async fn updated(tx: &mut Tx, cx: &JobContext, share: &ShareRow, update: &EnsuredUpdate, now: Micros) -> StoreResult<()> {
+    let pool = share_moved::follow(tx, share, update.pool.as_deref()).await?;
     if update.provider_id.is_some() || update.provider_data.is_some() || pool.is_some() {
         tx.share_found(&share.id, update.provider_id.as_deref(), update.provider_data.as_deref(), pool.as_deref(), now).await?;
     }
     if let Some(locations) = &update.locations {
         tx.share_locations_replace(&share.instance_id, locations, now).await?;
     }
+    for (instance, locations) in &update.snapshots {
+        // deleted meanwhile: its locations went with it
+        if tx.snapshot_instance_data(instance, None, now).await? {
+            tx.snapshot_locations_replace(instance, locations, now).await?;
+        }
+    }
     if let Some(metadata) = &update.metadata {
         let pairs: Pairs = metadata.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
         tx.metadata_put(MetadataOf::Share, &share.id, &pairs).await?;
     }
     if update.reapply_access_rules && update.broken_because.is_none() {
-        tx.enqueue(&cx.app.jobs, access_anew(cx, share)).await?;
+        tx.enqueue(&cx.app.jobs, access_anew(cx, share, "share.access", "share", &share.id)).await?;
+        for snapshot in tx.share_snapshots_with_rules(&share.id).await? {
+            tx.enqueue(&cx.app.jobs, access_anew(cx, share, "share_snapshot.access", "share_snapshot", &snapshot)).await?;
+        }
     }
     Ok(())
 }
 
-/// Every rule is sent again.
-fn access_anew(cx: &JobContext, share: &ShareRow) -> NewJob {
+/// Every rule is sent again, of the share or of a snapshot of it.
+fn access_anew(cx: &JobContext, share: &ShareRow, kind: &'static str, resource_kind: &'static str, resource_id: &str) -> NewJob {
     NewJob {
-        kind: "share.access",
-        resource_kind: "share",
+        kind,
+        resource_kind,
         order_key: share.id.clone(),
-        resource_id: share.id.clone(),
+        resource_id: resource_id.to_owned(),
         backend: share.backend().map(str::to_owned),
         payload: json!({ "anew": true }),
         max_age: cx.app.config.get().jobs.max_age,

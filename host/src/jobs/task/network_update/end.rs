@@ -13,7 +13,7 @@ use crate::{
     error::Kind,
     jobs::{
         JobContext, JobFault, NewJob, Outcome, TaskError,
-        task::{share_server_support::details_text, tried::settled},
+        task::{share_moved, share_server_support::details_text, tried::settled},
     },
     notify::share_message::{NewShareMessage, ShareAction, ShareDetail, ShareResource},
     store::{
@@ -33,14 +33,21 @@ pub async fn done(
     let now = clock::now();
     let mut tx = begin(cx, &ask).await?;
     details(&mut tx, server, &update.details, now).await?;
-    let shares: HashMap<String, ShareRow> =
-        tx.shares_on_server(&server.id).await?.into_iter().map(|s| (s.instance_id.clone(), s)).collect();
+    let shares = tx.shares_on_server(&server.id).await?;
+    // held before anything counts elsewhere, in one order
+    let mut moved: Vec<&str> =
+        shares.iter().filter(|s| update.shares.iter().any(|c| c.id == s.instance_id && c.pool.is_some())).map(|s| s.id.as_str()).collect();
+    moved.sort_unstable();
+    for id in moved {
+        tx.share_locked(id).await?;
+    }
+    let shares: HashMap<&str, &ShareRow> = shares.iter().map(|s| (s.instance_id.as_str(), s)).collect();
     for change in &update.shares {
         // deleted meanwhile: its locations went with it
-        let Some(share) = shares.get(&change.id) else { continue };
+        let Some(share) = shares.get(change.id.as_str()) else { continue };
         tx.share_locations_replace(&share.instance_id, &change.locations, now).await?;
-        if change.pool.as_deref().is_some_and(|pool| pool != share.pool()) {
-            tracing::warn!(share_id = %share.id, pool = change.pool, "the driver found the share in another pool; ensuring the back end's shares follows it");
+        if let Some(pool) = share_moved::follow(&mut tx, share, change.pool.as_deref()).await? {
+            tx.share_found(&share.id, None, None, Some(&pool), now).await?;
         }
     }
     for change in &update.snapshots {
