@@ -119,8 +119,16 @@ async fn a_snapshots_life_is_told_in_its_order() {
     let member = site.member().await;
     let volume = site.volume().await;
     let id = snapshot(&member, &volume).await;
+    member.put(&format!("/snapshots/{id}"), json!({ "snapshot": { "name": "n" } })).await.expect(200);
     member.delete(&format!("/snapshots/{id}")).await.expect(202);
-    let expected = ["snapshot.create.start", "snapshot.create.end", "snapshot.delete.start", "snapshot.delete.end"];
+    let expected = [
+        "snapshot.create.start",
+        "snapshot.create.end",
+        "snapshot.update.start",
+        "snapshot.update.end",
+        "snapshot.delete.start",
+        "snapshot.delete.end",
+    ];
     assert_eq!(until_told(&id, "snapshot.delete.end").await, expected);
     let of = |kind: &str, key: &str| payload(&id, kind)[key].clone();
     assert_eq!((of("snapshot.create.start", "status"), of("snapshot.create.end", "status")), (json!("creating"), json!("available")));

@@ -5,12 +5,16 @@ use support::receiver::Receiver;
 
 use crate::{
     ensure::{HOST, patient},
-    site::{Site, action, backend},
+    site::{Site, action, allow, backend, snapshot, snapshot_action, try_snapshot},
 };
 
 async fn start(receiver: &Receiver) -> Site {
+    faulty(receiver, &[]).await
+}
+
+async fn faulty(receiver: &Receiver, faults: &[&str]) -> Site {
     let webhook = receiver.config();
-    Site::configured(vec![backend("m", json!({}))], |c| c.notify.webhook = webhook).await
+    Site::configured(vec![backend("m", json!({ "faults": faults }))], |c| c.notify.webhook = webhook).await
 }
 
 #[tokio::test]
@@ -38,4 +42,96 @@ async fn b7_ensuring_is_told_of_the_back_end_with_counts() {
     assert_eq!(told[..2], ["share.ensure.start", "share.ensure.end"]);
     let end = receiver.got().into_iter().find(|g| g.kind() == "share.ensure.end").unwrap();
     assert_eq!((&end.event["data"]["total"], &end.event["data"]["unchanged"]), (&json!(1), &json!(1)), "{}", end.event);
+}
+
+#[tokio::test]
+async fn what_fails_is_told_too_after_its_start() {
+    let receiver = Receiver::start().await;
+    let site =
+        faulty(&receiver, &["shares.extend=refuse:invalid", "share-shrink.shrink=refuse:invalid", "shares.delete=refuse:invalid"]).await;
+    let member = site.member().await;
+    let share = site.available_with(json!({ "size": 2 })).await;
+    for (verb, size, then) in [("extend", 3, "extending_error"), ("shrink", 1, "shrinking_error")] {
+        member.post(&action(&share), json!({ verb: { "new_size": size } })).await.expect(202);
+        member.until(&format!("/shares/{share}"), |a| a.body()["share"]["status"] == then).await;
+        site.tell(&share, "available").await;
+    }
+    member.delete(&format!("/shares/{share}")).await.expect(202);
+    let told = receiver.until_taken(&share, "share.delete.error").await;
+    let expected = [
+        "share.create.start",
+        "share.create.end",
+        "share.extend.start",
+        "share.extend.error",
+        "share.reset_status",
+        "share.shrink.start",
+        "share.shrink.error",
+        "share.reset_status",
+        "share.delete.start",
+        "share.delete.error",
+    ];
+    assert_eq!(told, expected);
+    let error = receiver.got().into_iter().find(|g| g.kind() == "share.delete.error").unwrap();
+    assert_eq!(error.event["data"]["status"], "error_deleting", "{}", error.event);
+}
+
+#[tokio::test]
+async fn changes_of_access_rules_are_told_and_how_they_end() {
+    let receiver = Receiver::start().await;
+    let site = start(&receiver).await;
+    let member = site.member().await;
+    let share = site.available().await;
+    allow(&member, &share, "10.0.0.1").await;
+    receiver.until_taken(&share, "share.access.end").await;
+    // NFS shares of this driver know addresses alone
+    let user = json!({ "allow_access": { "access_type": "user", "access_to": "alice" } });
+    member.post(&action(&share), user).await.expect(200);
+    let told = receiver.until_taken(&share, "share.access.error").await;
+    let expected =
+        ["share.create.start", "share.create.end", "share.access.start", "share.access.end", "share.access.start", "share.access.error"];
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn a_drivers_failure_to_apply_rules_is_told() {
+    let receiver = Receiver::start().await;
+    let site = faulty(&receiver, &["access.apply=refuse:invalid", "snapshot-access.apply=refuse:invalid"]).await;
+    site.share_type("mountable", json!({ "snapshot_support": "True", "mount_snapshot_support": "True" })).await;
+    let member = site.member().await;
+    let share = site.available_with(json!({ "share_type": "mountable" })).await;
+    allow(&member, &share, "10.0.0.1").await;
+    let told = receiver.until_taken(&share, "share.access.error").await;
+    assert_eq!(told[2..], ["share.access.start", "share.access.error"]);
+    let taken = snapshot(&member, &share).await;
+    let rule = json!({ "allow_access": { "access_type": "ip", "access_to": "10.0.0.1" } });
+    member.post(&snapshot_action(&taken), rule).await.expect(202);
+    let told = receiver.until_taken(&taken, "share_snapshot.access.error").await;
+    let expected =
+        ["share_snapshot.create.start", "share_snapshot.create.end", "share_snapshot.access.start", "share_snapshot.access.error"];
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn the_life_of_a_shares_snapshot_is_told() {
+    let receiver = Receiver::start().await;
+    let site = faulty(&receiver, &["share-snapshots.delete#1=refuse:invalid"]).await;
+    let member = site.member().await;
+    let share = site.available().await;
+    let id = try_snapshot(&member, &share, json!({})).await.expect(202)["snapshot"]["id"].as_str().unwrap().to_owned();
+    crate::site::snapshot_until(&member, &id, "available").await;
+    member.put(&format!("/snapshots/{id}"), json!({ "snapshot": { "display_name": "n" } })).await.expect(200);
+    member.put(&format!("/shares/{share}"), json!({ "share": { "display_name": "n" } })).await.expect(200);
+    member.delete(&format!("/snapshots/{id}")).await.expect(202);
+    let told = receiver.until_taken(&id, "share_snapshot.delete.error").await;
+    let expected = [
+        "share_snapshot.create.start",
+        "share_snapshot.create.end",
+        "share_snapshot.update.start",
+        "share_snapshot.update.end",
+        "share_snapshot.delete.start",
+        "share_snapshot.delete.error",
+    ];
+    assert_eq!(told, expected);
+    let told = receiver.until_taken(&share, "share.update.end").await;
+    assert_eq!(told[2..], ["share.update.start", "share.update.end"]);
 }

@@ -136,6 +136,7 @@ async fn failed(cx: &JobContext, share: &ShareRow, ask: &Ask, why: Option<(Share
         if let Some((detail, text)) = why {
             support::tell(&mut tx, cx, &row, ShareAction::Extend, detail, text).await?;
         }
+        event_now(&mut tx, "share.extend.error", &row.id, &cx.job.request_id).await?;
     }
     if ask.tried.uncertain {
         tx.forget_growth(&share.id).await?;

@@ -92,8 +92,11 @@ async fn failed(
 ) -> Result<Outcome, TaskError> {
     let mut tx = cx.app.store.begin().await?;
     let ended = tx.share_end_resize(&share.id, ask.to_gib, ShareStatus::Shrinking, false, status, clock::now()).await?;
-    if let Some((detail, text)) = why.filter(|_| ended) {
-        support::tell(&mut tx, cx, share, ShareAction::Shrink, detail, text).await?;
+    if ended {
+        if let Some((detail, text)) = why {
+            support::tell(&mut tx, cx, share, ShareAction::Shrink, detail, text).await?;
+        }
+        event_now(&mut tx, "share.shrink.error", &share.id, &cx.job.request_id).await?;
     }
     settled(cx, tx).await
 }

@@ -21,6 +21,7 @@ pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateShare)
     }
     let mut tx = app.store.begin().await?;
     let (name, description) = (ask.name.as_ref().map(Option::as_deref), ask.description.as_ref().map(Option::as_deref));
+    event_now(&mut tx, "share.update.start", id, &ctx.request_id).await?;
     if !tx.share_describe(id, name, description, ask.is_public, clock::now()).await? {
         return Err(refusal::share_not_found(id));
     }

@@ -62,6 +62,7 @@ async fn held(tx: &mut Tx, ctx: &RequestContext, share_id: &str) -> Result<Share
 /// A rule of `share` waits; its job comes.
 async fn apply(app: &Arc<App>, ctx: &RequestContext, tx: &mut Tx, of: &ShareRow) -> Result<()> {
     tx.share_rules_status(&of.id, crate::clock::now()).await?;
+    share::destroy::event(tx, "share.access.start", of, &ctx.request_id).await?;
     tx.enqueue(&app.jobs, share::job(app, ctx, of, "share.access", json!({}))).await?;
     Ok(())
 }

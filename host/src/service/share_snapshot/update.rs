@@ -19,6 +19,7 @@ pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateShareS
     super::load_row_for(app, ctx, id, "share:snapshot_update").await?;
     let (name, description) = (ask.name.as_ref().map(Option::as_deref), ask.description.as_ref().map(Option::as_deref));
     let mut tx = app.store.begin().await?;
+    event_now(&mut tx, "share_snapshot.update.start", id, &ctx.request_id).await?;
     if !tx.share_snapshot_describe(id, name, description, clock::now()).await? {
         return Err(refusal::snapshot_not_found(id));
     }

@@ -14,7 +14,8 @@ pub struct UpdateSnapshot {
 /// 403, 404.
 pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateSnapshot) -> Result<Snapshot> {
     let mut snapshot = super::load_for(app, ctx, id, "volume:update_snapshot").await?;
-    let (mut tx, _) = hold_found(app, &snapshot.row).await?;
+    let (mut tx, held) = hold_found(app, &snapshot.row).await?;
+    super::destroy::event(&mut tx, "snapshot.update.start", &held, &ctx.request_id).await?;
     tx.snapshot_describe(id, ask.name.as_ref().map(Option::as_deref), ask.description.as_ref().map(Option::as_deref), clock::now()).await?;
     snapshot.row = tx.snapshot(id).await?.ok_or_else(|| refusal::snapshot_not_found(id))?;
     super::destroy::event(&mut tx, "snapshot.update.end", &snapshot.row, &ctx.request_id).await?;

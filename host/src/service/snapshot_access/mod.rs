@@ -48,6 +48,7 @@ async fn held(tx: &mut Tx, id: &str) -> Result<(ShareSnapshotRow, String)> {
 
 /// A rule of the snapshot waits; its job comes.
 async fn apply(app: &Arc<App>, ctx: &RequestContext, tx: &mut Tx, of: &ShareSnapshotRow, host: &str) -> Result<()> {
+    share_snapshot::destroy::event(tx, "share_snapshot.access.start", of, &ctx.request_id).await?;
     tx.enqueue(&app.jobs, share_snapshot::job(app, ctx, &of.share_id, host, &of.id, "share_snapshot.access")).await?;
     Ok(())
 }
