@@ -27,6 +27,10 @@ pub struct BackendConfig {
     pub filter_function: String,
     /// How good its pools are for a request, 0 to 100. Empty: the driver's.
     pub goodness_function: String,
+    /// Most shares on one of its share servers; -1: any number. A share beyond gets another server.
+    pub max_shares_per_share_server: i64,
+    /// Most GiB of shares and their snapshots on one of its share servers; -1: any size.
+    pub max_share_server_size: i64,
     pub grants: Grants,
     /// By the name under which the driver asks for them. Each from a file or an environment variable.
     pub secrets: BTreeMap<String, Secret>,
@@ -63,6 +67,9 @@ pub struct Grants {
     pub ca_file: PathBuf,
 }
 
+/// No limit.
+pub const UNLIMITED: i64 = -1;
+
 impl Default for BackendConfig {
     fn default() -> Self {
         Self {
@@ -75,6 +82,8 @@ impl Default for BackendConfig {
             capacity_group: String::new(),
             filter_function: String::new(),
             goodness_function: String::new(),
+            max_shares_per_share_server: UNLIMITED,
+            max_share_server_size: UNLIMITED,
             grants: Grants::default(),
             secrets: BTreeMap::new(),
             options: serde_json::Map::new(),

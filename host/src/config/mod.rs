@@ -32,7 +32,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use backend::{BackendConfig, BackendKind, Grants};
+pub use backend::{BackendConfig, BackendKind, Grants, UNLIMITED};
 pub use block::BlockConfig;
 pub use copy::CopyConfig;
 pub use database::{DatabaseConfig, redacted as database_shown};

@@ -23,6 +23,8 @@ pub struct ShareConfig {
     /// How long such a server waits for another share before that.
     #[serde(with = "duration")]
     pub unused_share_server_cleanup_interval: Duration,
+    /// Whether a share server is torn down at once when its last share is deleted, rather than after that.
+    pub delete_share_server_with_last_share: bool,
     /// Keys of shares' metadata that only administrators write.
     pub admin_only_metadata: Vec<String>,
     /// Keys of export locations' metadata that only administrators write.
@@ -51,6 +53,7 @@ impl Default for ShareConfig {
             soft_deleted_share_retention: Duration::from_secs(7 * 24 * 3600),
             automatic_share_server_cleanup: true,
             unused_share_server_cleanup_interval: Duration::from_secs(600),
+            delete_share_server_with_last_share: false,
             admin_only_metadata: words(&["__affinity_same_host", "__affinity_different_host", "__managed_at"]),
             admin_only_location_metadata: words(&["preferred"]),
             update_shares_status_on_ensure: true,

@@ -6,7 +6,9 @@ use std::{collections::HashMap, ops::Range, time::Duration};
 
 use toml::de::{DeTable, DeValue};
 
-use super::{BackendConfig, CatalogService, Config, Finding, IdentityMode, QuotaConfig, ShareConfig, WebhookConfig, duration, filters};
+use super::{
+    BackendConfig, CatalogService, Config, Finding, IdentityMode, QuotaConfig, ShareConfig, UNLIMITED, WebhookConfig, duration, filters,
+};
 use crate::{scheduler::formula::Formula, wasm::engine::MAX_MEMORY};
 
 /// A step on the way to a value: a key, or an index of an array.
@@ -354,6 +356,13 @@ impl Check<'_> {
                     format!("the function cannot be read: {e}"),
                     "write it like \"stats.free_capacity_gb >= volume.size * 2\"",
                 );
+            }
+        }
+        for (key, limit) in
+            [("max_shares_per_share_server", backend.max_shares_per_share_server), ("max_share_server_size", backend.max_share_server_size)]
+        {
+            if limit < 1 && limit != UNLIMITED {
+                self.refuse(&at(key), format!("a share server cannot be limited to {limit}"), "write 1 or more, or -1 for no limit");
             }
         }
         for authority in &backend.grants.http {

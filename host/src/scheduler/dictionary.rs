@@ -113,6 +113,8 @@ fn share_level(backend: &Backend, features: &Features) -> Map<String, Value> {
         "share_server_multiple_subnet_support": features.share_server_multiple_subnet_support,
         "network_allocation_update_support": features.network_allocation_update_support && backend.allocations().is_some(),
         "security_service_update_support": false,
+        "max_shares_per_share_server": backend.config.max_shares_per_share_server,
+        "max_share_server_size": backend.config.max_share_server_size,
         "ipv4_support": ipv4,
         "ipv6_support": features.ip_versions.contains(&IpVersion::V6),
         "replication_type": null,

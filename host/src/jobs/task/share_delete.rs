@@ -16,9 +16,10 @@ use crate::{
     clock,
     domain::share::ShareStatus,
     driver::{DriverResult, ErrorKind},
+    error::Kind,
     jobs::{JobContext, Outcome, Task, TaskError},
     notify::share_message::{ShareAction, ShareDetail},
-    service::share::destroy,
+    service::{share::destroy, share_server::delete::begin_if_idle},
     store::sql::shares::ShareRow,
 };
 
@@ -90,8 +91,22 @@ async fn delete(cx: &JobContext, share: &ShareRow) -> Result<DriverResult<()>, T
 }
 
 async fn remove(cx: &JobContext, share: &ShareRow) -> Result<Outcome, TaskError> {
+    let with_server = cx.app.config.get().share.delete_share_server_with_last_share;
+    let server = share.share_server_id.as_deref().filter(|_| with_server);
     let mut tx = cx.app.store.begin().await?;
+    if let (Some(_), Some(network)) = (server, &share.share_network_id) {
+        // in the order in which everybody holds them
+        tx.share_network_held(network).await?;
+    }
     destroy::remove(&mut tx, share, DELETING, &cx.job.request_id).await.map_err(support::given_back)?;
+    if let Some(server) = server {
+        match begin_if_idle(&mut tx, &cx.app, server, clock::now()).await {
+            Ok(_) => {}
+            // it stays until it has been idle for long
+            Err(e) if e.kind == Kind::Conflict => tracing::debug!(share_server_id = server, error = %e, "a share server stays for now"),
+            Err(e) => return Err(TaskError::Other(e.to_string())),
+        }
+    }
     settled(cx, tx).await
 }
 
@@ -99,6 +114,7 @@ async fn end(cx: &JobContext, share: &ShareRow, status: ShareStatus, detail: Sha
     let mut tx = cx.app.store.begin().await?;
     if tx.share_status(&share.id, DELETING, status, clock::now()).await? {
         support::tell(&mut tx, cx, share, ShareAction::Delete, detail, extra).await?;
+        destroy::event_now(&mut tx, "share.delete.error", &share.id, &cx.job.request_id).await?;
     }
     settled(cx, tx).await
 }

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::{
     clock,
+    config::UNLIMITED,
     domain::{
         share::{CREATING, is_one_of},
         share_server::ServerStatus,
@@ -117,7 +118,7 @@ async fn choose(cx: &JobContext, share: &ShareRow, network_id: &str, backend: &B
     }
     let mut subnet_ids: Vec<String> = subnets.into_iter().map(|s| s.id).collect();
     subnet_ids.sort_unstable();
-    let server_id = match compatible(&mut tx, network_id, &backend.host, &subnet_ids, parents.as_deref()).await? {
+    let server_id = match compatible(&mut tx, share, network_id, backend, &subnet_ids, parents.as_deref()).await? {
         Found::Server(id) => id,
         Found::Busy => {
             tx.rollback().await?;
@@ -164,11 +165,20 @@ enum Found {
     None,
 }
 
-/// A server that would do: the one of the share that it is made from, else the oldest that is ready, else one in work.
-async fn compatible(tx: &mut Tx, network_id: &str, backend: &str, subnet_ids: &[String], parents: Option<&str>) -> StoreResult<Found> {
+/// A server that would do: that of the share it is made from, whatever its limits, for its snapshot is nowhere else; else the
+/// oldest that is ready and has room, else one in work.
+async fn compatible(
+    tx: &mut Tx,
+    share: &ShareRow,
+    network_id: &str,
+    backend: &Backend,
+    subnet_ids: &[String],
+    parents: Option<&str>,
+) -> StoreResult<Found> {
     let mut fit = Vec::new();
-    for server in tx.share_servers_of(network_id, None).await?.into_iter().filter(|s| s.backend == backend) {
-        if tx.share_server_subnet_ids(&server.id).await? == subnet_ids {
+    for server in tx.share_servers_of(network_id, None).await?.into_iter().filter(|s| s.backend == backend.host) {
+        let parent = parents == Some(server.id.as_str()) && server.status == ServerStatus::Active.as_str();
+        if tx.share_server_subnet_ids(&server.id).await? == subnet_ids && (parent || has_room(tx, share, backend, &server).await?) {
             fit.push(server);
         }
     }
@@ -179,6 +189,18 @@ async fn compatible(tx: &mut Tx, network_id: &str, backend: &str, subnet_ids: &[
         return Ok(Found::Server(server.id.clone()));
     }
     Ok(if first(ServerStatus::NetworkChange).is_some() { Found::Busy } else { Found::None })
+}
+
+/// The server may take the share, as far as the operator limits it. An empty one takes any.
+async fn has_room(tx: &mut Tx, share: &ShareRow, backend: &Backend, server: &ShareServerRow) -> StoreResult<bool> {
+    let (most_shares, most_gib) = (backend.config.max_shares_per_share_server, backend.config.max_share_server_size);
+    if most_shares == UNLIMITED && most_gib == UNLIMITED {
+        return Ok(true);
+    }
+    let load = tx.share_server_load(&server.id).await?;
+    let shares = most_shares == UNLIMITED || load.shares < most_shares;
+    let gib = most_gib == UNLIMITED || load.gib.saturating_add(share.size_gib) <= most_gib;
+    Ok(load.shares == 0 || (shares && gib))
 }
 
 fn job(cx: &JobContext, server: &NewShareServer, payload: serde_json::Value) -> NewJob {

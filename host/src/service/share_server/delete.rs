@@ -12,6 +12,7 @@ use crate::{
     domain::share_server::{DELETE_FROM, ServerStatus, joined},
     error::{Error, Result},
     service::network_refusal as refusal,
+    store::Tx,
 };
 
 /// # Errors
@@ -40,6 +41,18 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()
 pub async fn idle(app: &Arc<App>, id: &str, network_id: &str, before: Micros) -> Result<bool> {
     let mut tx = app.store.begin().await?;
     tx.share_network_held(network_id).await?;
+    let begun = begin_if_idle(&mut tx, app, id, before).await?;
+    if begun {
+        tx.commit().await?;
+    }
+    Ok(begun)
+}
+
+/// As [`idle`], in the caller's transaction, which holds the server's network.
+///
+/// # Errors
+/// Of the database, and 409 when something works on the server.
+pub async fn begin_if_idle(tx: &mut Tx, app: &Arc<App>, id: &str, before: Micros) -> Result<bool> {
     let found = tx.share_server_locked(id).await?;
     let Some(server) = found.filter(|s| s.is_auto_deletable && s.idle_since.is_some_and(|since| since <= before)) else { return Ok(false) };
     if server.status != ServerStatus::Active.as_str() {
@@ -50,7 +63,6 @@ pub async fn idle(app: &Arc<App>, id: &str, network_id: &str, before: Micros) ->
         principal: Principal { project_id: server.project_id.clone(), ..Principal::default() },
         ..RequestContext::default()
     };
-    teardown::begin(&mut tx, app, &ctx, &server).await?;
-    tx.commit().await?;
+    teardown::begin(tx, app, &ctx, &server).await?;
     Ok(true)
 }

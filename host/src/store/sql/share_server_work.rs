@@ -18,6 +18,14 @@ pub struct ServerFailure {
     pub failed_text: Option<String>,
 }
 
+/// What lives on a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::FromRow)]
+pub struct ServerLoad {
+    pub shares: i64,
+    /// Of the shares and of their snapshots.
+    pub gib: i64,
+}
+
 impl Store {
     /// Servers without shares since `before` or longer, which may go: id and network, the longest idle first.
     pub async fn idle_share_servers(&self, before: Micros, limit: i64) -> StoreResult<Vec<(String, String)>> {
@@ -46,6 +54,14 @@ impl Tx {
     pub async fn share_network_held(&mut self, id: &str) -> StoreResult<bool> {
         let sql = "UPDATE share_networks SET status = status WHERE id = $1";
         Ok(on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected()) == 1)
+    }
+
+    /// What lives on a server, whose network the caller holds.
+    pub async fn share_server_load(&mut self, id: &str) -> StoreResult<ServerLoad> {
+        let sql = "SELECT COUNT(*) AS shares, CAST(COALESCE(SUM(s.size_gib), 0) + COALESCE((SELECT SUM(n.size_gib) FROM share_snapshots n \
+                   JOIN share_snapshot_instances p ON p.snapshot_id = n.id JOIN share_instances o ON o.id = p.share_instance_id \
+                   WHERE o.share_server_id = $1), 0) AS BIGINT) AS gib FROM share_instances i JOIN shares s ON s.id = i.share_id WHERE i.share_server_id = $1";
+        Ok(on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_one(c).await?))
     }
 
     /// The subnets that a server is on, by id.
