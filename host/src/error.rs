@@ -153,6 +153,8 @@ impl From<crate::store::StoreError> for Error {
         use crate::store::StoreError;
         match e {
             StoreError::Busy(_) => Self::new(Kind::Unavailable, "The database is busy; try again.").with_source(e),
+            // of two callers the other one removed it between this one's look and its change
+            StoreError::Missing { .. } => Self::conflict("What this refers to has just been removed; look again.").with_source(e),
             _ => Self::internal(e),
         }
     }
@@ -182,5 +184,12 @@ mod tests {
         assert_eq!(chain(&doubled), "cannot connect: no route");
         let around = Layer::Around(Box::new(Layer::Bottom));
         assert_eq!(chain(&around), "peer 10.0.0.1: no route; check the cable");
+    }
+
+    #[test]
+    fn what_somebody_else_removed_meanwhile_is_a_conflict_and_no_fault_of_the_service() {
+        let gone = crate::store::StoreError::Missing { constraint: "a table's own name".to_owned() };
+        let e = Error::from(gone);
+        assert!(e.kind == Kind::Conflict && !e.message.contains("table"), "{e:?}");
     }
 }

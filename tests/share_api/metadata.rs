@@ -3,7 +3,10 @@
 use serde_json::json;
 use support::Persona;
 
-use crate::site::Site;
+use crate::{
+    net,
+    site::{Site, allow, snapshot, text, try_create, try_snapshot},
+};
 
 #[tokio::test]
 async fn pairs_are_merged_replaced_set_and_removed() {
@@ -77,4 +80,46 @@ async fn readers_read() {
     reader.post(&all, json!({ "metadata": { "a": "1" } })).await.expect(403);
     site.stranger().await.get(&all).await.expect(404);
     site.stranger().await.post(&all, json!({ "metadata": { "a": "1" } })).await.expect(404);
+}
+
+/// Pairs by their number.
+fn many(from: usize, to: usize) -> serde_json::Value {
+    let pairs: serde_json::Map<_, _> = (from..to).map(|n| (format!("k{n}"), json!("v"))).collect();
+    serde_json::Value::Object(pairs)
+}
+
+#[tokio::test]
+async fn nothing_has_more_than_128_pairs_for_drivers_are_given_all_of_them() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    try_create(&member, json!({ "metadata": many(0, 129) })).await.expect(413);
+    let share = site.available_with(json!({ "metadata": many(0, 128) })).await;
+    try_snapshot(&member, &share, json!({ "metadata": many(0, 129) })).await.expect(413);
+    let taken = snapshot(&member, &share).await;
+    let rule = allow(&member, &share, "10.0.0.1").await;
+    let listed = member.get(&format!("/shares/{share}/export_locations")).await.expect(200);
+    let location = text(&listed["export_locations"][0]["id"]);
+    let network = net::network(&member, json!({})).await;
+    let subnet = net::subnet_ids(&member, &network).await.remove(0);
+    for (path, merges_by) in [
+        (format!("/shares/{share}/metadata"), "POST"),
+        (format!("/snapshots/{taken}/metadata"), "POST"),
+        (format!("/shares/{share}/export_locations/{location}/metadata"), "POST"),
+        (format!("/share-networks/{network}/subnets/{subnet}/metadata"), "POST"),
+        (format!("/share-access-rules/{rule}/metadata"), "PUT"),
+    ] {
+        let merge = async |pairs| {
+            let body = json!({ "metadata": pairs });
+            if merges_by == "POST" { member.post(&path, body).await } else { member.put(&path, body).await }
+        };
+        merge(many(0, 128)).await.expect(200);
+        assert_eq!(merge(many(128, 129)).await.status, 413, "{path}");
+        assert_eq!(merge(many(0, 129)).await.status, 413, "{path}");
+        merge(many(5, 6)).await.expect(200);
+        member.delete(&format!("{path}/k0")).await.expect(200);
+        merge(many(128, 129)).await.expect(200);
+        if merges_by == "POST" {
+            member.put(&path, json!({ "metadata": many(200, 328) })).await.expect(200);
+        }
+    }
 }

@@ -10,6 +10,7 @@ use crate::{
     },
     domain::metadata::check_of_share,
     error::{Error, Kind, Result},
+    service::share_metadata::check_count,
 };
 
 /// From here on `os-` is dropped.
@@ -44,6 +45,7 @@ pub fn metadata(body: &Map<String, Value>) -> Result<Vec<(String, String)>> {
 
 /// The pairs of a metadata object, checked.
 pub fn pairs(map: &Map<String, Value>) -> Result<Vec<(String, String)>> {
+    check_count(map.len())?;
     map.iter()
         .map(|(key, value)| {
             let Value::String(text) = value else {

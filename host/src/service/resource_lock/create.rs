@@ -66,7 +66,11 @@ pub async fn create(app: &App, ctx: &RequestContext, ask: CreateLock) -> Result<
 
 async fn check_known(app: &App, ctx: &RequestContext, on: &Locked, id: &str) -> Result<()> {
     match on {
-        Locked::Share => share::load_row(app, ctx, id).await.map(drop),
+        Locked::Share => {
+            // a public share is known to everybody, and locked by its own project alone
+            let row = share::load_row(app, ctx, id).await?;
+            app.policy.check(ctx, "resource_lock:create", &share::target(&row))
+        }
         Locked::AccessRule => share_access::show::known(app, ctx, id).await,
     }
 }

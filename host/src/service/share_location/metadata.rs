@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Result},
     policy::Target,
     service::{
-        share::load_row,
+        share::{load_row, load_row_for},
         share_metadata::{no_such_key, refuse, write},
         volume_metadata::set::Manner,
     },
@@ -48,7 +48,7 @@ pub async fn one(app: &App, ctx: &RequestContext, share_id: &str, id: &str, key:
 /// # Errors
 /// 400, 403 also for keys that only administrators write, 404.
 pub async fn set(app: &App, ctx: &RequestContext, share_id: &str, id: &str, given: &[(String, String)], manner: Manner) -> Result<Pairs> {
-    let found = location(app, ctx, share_id, id, "share_export_location:update_metadata").await?;
+    let found = location_to_write(app, ctx, share_id, id, "share_export_location:update_metadata").await?;
     let protected = protected_keys(app, ctx);
     refuse(&protected, given.iter().map(|(k, _)| k.as_str()))?;
     let mut tx = app.store.begin().await?;
@@ -61,7 +61,7 @@ pub async fn set(app: &App, ctx: &RequestContext, share_id: &str, id: &str, give
 /// # Errors
 /// 403 also for a key that only administrators write, 404 also for a key that is not there.
 pub async fn remove(app: &App, ctx: &RequestContext, share_id: &str, id: &str, key: &str) -> Result<()> {
-    location(app, ctx, share_id, id, "share_export_location:delete_metadata").await?;
+    location_to_write(app, ctx, share_id, id, "share_export_location:delete_metadata").await?;
     refuse(&protected_keys(app, ctx), std::iter::once(key))?;
     let mut tx = app.store.begin().await?;
     if !tx.metadata_remove(MetadataOf::ExportLocation, id, key).await? {
@@ -87,5 +87,11 @@ async fn prefer(tx: &mut Tx, location: &LocationRow, given: &[(String, String)])
 async fn location(app: &App, ctx: &RequestContext, share_id: &str, id: &str, action: &str) -> Result<LocationRow> {
     load_row(app, ctx, share_id).await?;
     let share = share_for(app, ctx, share_id, action).await?;
+    super::of_instance(app, ctx, &share.instance_id, id).await
+}
+
+/// Everybody may read of a public share, and only its own project writes.
+async fn location_to_write(app: &App, ctx: &RequestContext, share_id: &str, id: &str, action: &str) -> Result<LocationRow> {
+    let share = load_row_for(app, ctx, share_id, action).await?;
     super::of_instance(app, ctx, &share.instance_id, id).await
 }

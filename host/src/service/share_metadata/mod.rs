@@ -12,7 +12,7 @@ use crate::{
     policy::Target,
     service::volume_metadata::set::Manner,
     store::{
-        StoreResult, Tx,
+        Tx,
         sql::metadata::{MetadataOf, Pairs},
     },
 };
@@ -42,7 +42,25 @@ pub fn refuse<'k>(protected: &[String], mut keys: impl Iterator<Item = &'k str>)
     }
 }
 
+/// Most pairs of one thing: a driver is given all of them with every call.
+pub const MOST: usize = 128;
+
+/// # Errors
+/// 413.
+pub fn check_count(count: usize) -> Result<()> {
+    if count > MOST {
+        return Err(Error::over_limit(
+            "MetadataLimitExceeded",
+            format!("Maximum number of metadata items ({MOST}) exceeded: there would be {count}."),
+        ));
+    }
+    Ok(())
+}
+
 /// Writes pairs, merged into what is there or in its place; pairs of `protected` keys stay. All pairs afterwards.
+///
+/// # Errors
+/// 413 for more pairs than a thing may have.
 pub async fn write(
     tx: &mut Tx,
     of: MetadataOf,
@@ -50,17 +68,23 @@ pub async fn write(
     given: &[(String, String)],
     manner: Manner,
     protected: &[String],
-) -> StoreResult<Pairs> {
+) -> Result<Pairs> {
+    let before = tx.metadata(of, id).await?;
     if manner == Manner::Replace {
-        for (key, _) in tx.metadata(of, id).await? {
-            let stays = protected.contains(&key) || given.iter().any(|(k, _)| *k == key);
+        for (key, _) in &before {
+            let stays = protected.contains(key) || given.iter().any(|(k, _)| k == key);
             if !stays {
-                tx.metadata_remove(of, id, &key).await?;
+                tx.metadata_remove(of, id, key).await?;
             }
         }
     }
     tx.metadata_put(of, id, given).await?;
-    tx.metadata(of, id).await
+    let now = tx.metadata(of, id).await?;
+    // drivers write, too: what is there already may stay
+    if now.len() > before.len() {
+        check_count(now.len())?;
+    }
+    Ok(now)
 }
 
 /// Nothing has this key.
