@@ -82,12 +82,26 @@ async fn bad_creates_are_refused() {
         (json!({ "snapshot_id": uuid() }), 404),
         (json!({ "metadata": { "__affinity_same_host": "x" } }), 403),
         (json!({ "share_group_id": uuid() }), 400),
+        (json!({ "mount_point_name": "m" }), 400),
     ] {
         let answer = try_create(&member, bad.clone()).await;
         assert_eq!(answer.status, status, "{bad}: {answer:?}");
     }
     member.post("/shares", json!({})).await.expect(422);
     assert_eq!(site.used(&member, "shares").await, 0, "what is refused counts nowhere");
+}
+
+#[tokio::test]
+async fn a_mount_point_name_is_for_types_that_have_them_and_is_a_plain_word() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    site.share_type("named", json!({ "mount_point_name_support": "True" })).await;
+    for bad in ["a/b", "..", "a b", "a\nb", "\u{e4}"] {
+        try_create(&member, json!({ "share_type": "named", "mount_point_name": bad })).await.expect(400);
+    }
+    let id = create(&member, json!({ "share_type": "named", "mount_point_name": "Plain-word_1" })).await;
+    // no back end of this site says that it has them
+    member.until(&format!("/shares/{id}"), |a| a.body()["share"]["status"] == "error").await;
 }
 
 #[tokio::test]
