@@ -45,6 +45,8 @@ super::message::texts! {
     DeleteSnapshot = "102" "delete snapshot",
     AddSubnet = "103" "add share network subnet",
     Ensure = "104" "ensure",
+    Manage = "105" "manage",
+    Unmanage = "106" "unmanage",
 }
 
 super::message::texts! {
@@ -83,6 +85,8 @@ super::message::texts! {
     NetworkUpdateFailed = "110" "The share server could not be given the new subnet.",
     ShareIsBroken = "111" "The share is not as it should be on the storage back end. Contact your administrator.",
     DriverFailedEnsure = "112" "Share Driver could not say how the share stands; its status is what it was.",
+    DriverFailedManage = "113" "Share Driver could not take over the share.",
+    DriverFailedUnmanage = "114" "Share Driver could not let go of the share.",
     NetworkUpdateRefused = "115" "A storage back end refuses the new subnet for its share servers; nothing was changed. Contact your administrator to learn why.",
 }
 

@@ -125,7 +125,7 @@ impl Maker<'_> {
             "shrink" => (self.site.available_with(json!({ "size": 2 })).await, json!({ "new_size": 1 })),
             "reset_status" => (self.share().await, json!({ "status": "error" })),
             "reset_task_state" => (self.share().await, json!({ "task_state": "migration_error" })),
-            "force_delete" | "soft_delete" => (self.share().await, Value::Null),
+            "force_delete" | "soft_delete" | "unmanage" => (self.share().await, Value::Null),
             "restore" => {
                 let share = self.share().await;
                 self.member.post(&crate::site::action(&share), json!({ "soft_delete": null })).await.expect(202);
@@ -198,6 +198,10 @@ impl Maker<'_> {
             | "GET /v2/share-group-types/detail"
             | "GET /v2/messages" => (vec![], Value::Null),
             "POST /v2/shares" => (vec![], json!({ "share": { "share_proto": "NFS", "size": 1 } })),
+            "POST /v2/os-share-manage" | "POST /v2/shares/manage" => {
+                let share = json!({ "service_host": "stowage@m#p1", "export_path": uuid(), "protocol": "NFS" });
+                (vec![], json!({ "share": share }))
+            }
             "POST /v2/types" => {
                 let specs = json!({ "driver_handles_share_servers": "False" });
                 (vec![], json!({ "share_type": { "name": uuid(), "extra_specs": specs } }))
@@ -220,6 +224,7 @@ impl Maker<'_> {
         Some(match path {
             "/shares/{}" if method == "PUT" => (vec![self.share().await], json!({ "share": { "display_name": "n" } })),
             "/shares/{}" | "/shares/{}/export_locations" | "/shares/{}/instances" if !writes => (vec![self.share().await], Value::Null),
+            "/os-share-unmanage/{}/unmanage" => (vec![self.share().await], Value::Null),
             "/shares/{}/metadata" => (vec![self.share().await], pair_if_written()),
             "/shares/{}/metadata/{}" => (vec![self.share().await, key()], pair_if_written()),
             "/shares/{}/export_locations/{}" | "/shares/{}/export_locations/{}/metadata" => {

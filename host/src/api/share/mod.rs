@@ -17,6 +17,7 @@ pub mod scheduling;
 pub mod security_services;
 pub mod services;
 pub mod share_actions;
+pub mod share_manage;
 pub mod share_metadata;
 pub mod share_network_subnets;
 pub mod share_networks;
@@ -37,6 +38,7 @@ pub fn routes() -> Vec<Route> {
     [
         shares::ROUTES,
         share_actions::ROUTES,
+        share_manage::ROUTES,
         share_metadata::ROUTES,
         access_rules::ROUTES,
         export_locations::ROUTES,

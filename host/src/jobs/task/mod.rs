@@ -14,6 +14,8 @@ mod share_access;
 mod share_create;
 mod share_delete;
 mod share_extend;
+mod share_manage;
+mod share_moved;
 mod share_place;
 mod share_revert;
 mod share_server_create;
@@ -26,6 +28,7 @@ mod share_snapshot_create;
 mod share_snapshot_delete;
 mod share_snapshot_support;
 mod share_support;
+mod share_unmanage;
 mod snapshot_create;
 mod snapshot_delete;
 mod snapshot_support;
@@ -67,6 +70,8 @@ pub fn registry() -> Registry {
         .with(share_delete::ShareDelete)
         .with(share_extend::ShareExtend)
         .with(share_shrink::ShareShrink)
+        .with(share_manage::ShareManage)
+        .with(share_unmanage::ShareUnmanage)
         .with(share_access::ShareAccess)
         .with(backend_ensure::BackendEnsure)
         .with(share_revert::ShareRevert)

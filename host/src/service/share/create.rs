@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{
     affinity,
     destroy::{event, quota},
-    limits, network,
+    limits, mount_point, network,
     source::Source,
 };
 use crate::{
@@ -89,6 +89,7 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateShare) -> R
     network::check_fits(&share_type, share_network_id.as_deref())?;
     network::check_zone(app, share_network_id.as_deref(), zone.as_deref()).await?;
     limits::check_create(&share_type, size_gib)?;
+    mount_point::check(&share_type, ask.mount_point_name.as_deref())?;
     let of = QuotaScope { project_id: ctx.project_id(), user_id: &ctx.principal.user_id, type_id: &share_type.row.id };
     limits::check_one_share(app, of, size_gib).await?;
     let hints = ask.hints.checked(app, ctx).await?;
@@ -164,7 +165,7 @@ fn protocol(app: &App, asked: &str) -> Result<String> {
 }
 
 /// The type named, or the default one.
-async fn share_type_of(app: &App, ctx: &RequestContext, named: Option<&str>) -> Result<Type> {
+pub(super) async fn share_type_of(app: &App, ctx: &RequestContext, named: Option<&str>) -> Result<Type> {
     match named {
         Some(named) => share_type::usable(app, ctx, named).await,
         None => share_type::default_type(app).await?.ok_or_else(|| {

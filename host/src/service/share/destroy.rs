@@ -15,13 +15,18 @@ use crate::{
 
 /// Removes the share if it is in one of `from`. False: it is not, and nothing was written.
 pub async fn remove(tx: &mut Tx, share: &ShareRow, from: &[ShareStatus], request_id: &str) -> Result<bool, QuotaError> {
+    forget(tx, share, from, "share.delete.end", request_id).await
+}
+
+/// As [`remove`], under the name of what happened to it.
+pub async fn forget(tx: &mut Tx, share: &ShareRow, from: &[ShareStatus], event_type: &str, request_id: &str) -> Result<bool, QuotaError> {
     if !tx.share_remove(&share.id, from).await? {
         return Ok(false);
     }
     tx.quota_change(&quota_of(share, -1)).await?;
     tx.forget_claim(&share.id).await?;
     tx.tombstone(&tombstone(share, request_id)).await?;
-    event(tx, "share.delete.end", share, request_id).await?;
+    event(tx, event_type, share, request_id).await?;
     Ok(true)
 }
 

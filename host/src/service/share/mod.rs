@@ -7,6 +7,8 @@ pub mod destroy;
 pub mod extend;
 pub mod limits;
 pub mod list;
+pub mod manage;
+pub mod mount_point;
 pub mod network;
 pub mod replicas;
 pub mod reset;
@@ -17,6 +19,7 @@ pub mod show;
 pub mod shrink;
 pub mod soft_delete;
 pub mod source;
+pub mod unmanage;
 pub mod update;
 
 use crate::{

@@ -179,6 +179,17 @@ impl Tx {
         Ok(())
     }
 
+    /// The resource was there before we knew of it, and counts from now on; reports show its room already. Once.
+    pub async fn adopt_allocation(&mut self, resource_id: &str, pool: &str, gib: i64) -> StoreResult<()> {
+        let sql = "UPDATE pools SET allocated_gib = allocated_gib + $2, resources = resources + 1 WHERE name = $1 \
+                   AND NOT EXISTS (SELECT 1 FROM pool_allocations a WHERE a.resource_id = $3)";
+        if on_tx!(self, t => sqlx::query(sql).bind(pool).bind(gib).bind(resource_id).execute(t).await?.rows_affected()) > 0 {
+            let sql = "INSERT INTO pool_allocations (resource_id, pool, gib) VALUES ($1, $2, $3)";
+            on_tx!(self, t => sqlx::query(sql).bind(resource_id).bind(pool).bind(gib).execute(t).await?.rows_affected());
+        }
+        Ok(())
+    }
+
     /// The resource was found in another pool: it counts there from now on. False: that pool is not known, and nothing changed.
     pub async fn move_allocation(&mut self, resource_id: &str, pool: &str) -> StoreResult<bool> {
         self.hold_places_of(resource_id).await?;

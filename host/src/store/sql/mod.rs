@@ -38,6 +38,7 @@ pub mod share_access;
 pub mod share_group_types;
 pub mod share_list;
 pub mod share_locations;
+pub mod share_manage;
 pub mod share_network_list;
 pub mod share_network_subnets;
 pub mod share_networks;

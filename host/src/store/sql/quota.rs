@@ -79,6 +79,19 @@ impl Tx {
         Ok(())
     }
 
+    /// As [`Tx::quota_change`], whatever the limits: what is there already has only to be counted.
+    pub async fn quota_count_in(&mut self, deltas: &[QuotaDelta]) -> StoreResult<()> {
+        let mut deltas: Vec<&QuotaDelta> = deltas.iter().filter(|d| d.amount != 0).collect();
+        deltas.sort();
+        for d in deltas {
+            self.ensure_usage_row(d).await?;
+            let sql = "UPDATE quota_usage SET used = used + $5 WHERE project_id = $1 AND user_id = $2 AND type_id = $3 AND resource = $4";
+            on_tx!(self, c => sqlx::query(sql).bind(&d.project_id).bind(&d.user_id).bind(&d.type_id).bind(&d.resource).bind(d.amount).execute(c)
+                .await?.rows_affected());
+        }
+        Ok(())
+    }
+
     /// False when there is no row, or the limit would be passed.
     async fn change_one(&mut self, d: &QuotaDelta) -> StoreResult<bool> {
         let sql = concat!(

@@ -76,7 +76,7 @@ fn metadata(members: &Members<'_>) -> Result<Vec<(String, String)>> {
 }
 
 /// A boolean, or a word that means one.
-pub(super) fn is_public(members: &Members<'_>) -> Result<Option<bool>> {
+pub(in crate::api::share) fn is_public(members: &Members<'_>) -> Result<Option<bool>> {
     match members.get("is_public") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Bool(b)) => Ok(Some(*b)),

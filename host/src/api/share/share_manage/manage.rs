@@ -1,0 +1,90 @@
+use serde_json::Value;
+
+use crate::{
+    api::{
+        reply::Reply,
+        request::ApiRequest,
+        share::{
+            body::{Members, entity, member},
+            shares::is_public,
+            views,
+        },
+    },
+    error::{Error, Kind, Result},
+    service::{
+        share::manage::{self, ManageShare},
+        share_metadata::check_count,
+    },
+};
+
+const PUBLIC_SINCE: u16 = 8;
+const SERVERS_SINCE: u16 = 49;
+const MOUNT_POINT_NAME_SINCE: u16 = 92;
+/// Most characters of a path, a host, an option.
+const LONGEST: usize = 2000;
+
+pub async fn manage(req: ApiRequest) -> Result<Reply> {
+    let body = entity(&req, "share")?;
+    let members = member(&body, "share")?;
+    let minor = req.ctx.microversion;
+    let given = |key: &str| Ok::<_, Error>(members.text(key)?.filter(|t| !t.is_empty()).map(str::to_owned));
+    let bounded = |key: &str, older: &str| {
+        let of = |key: &str| Ok::<_, Error>(members.bounded(key)?.filter(|t| !t.is_empty()));
+        Ok::<_, Error>(of(key)?.or(of(older)?))
+    };
+    let ask = ManageShare {
+        service_host: needed(&members, "service_host")?,
+        export_path: needed(&members, "export_path")?,
+        protocol: needed(&members, "protocol")?,
+        share_type: given("share_type")?.or(given("volume_type")?),
+        options: options(&members)?,
+        name: bounded("name", "display_name")?,
+        description: bounded("description", "display_description")?,
+        is_public: if minor >= PUBLIC_SINCE { is_public(&members)?.unwrap_or(false) } else { false },
+        share_server_id: if minor >= SERVERS_SINCE { given("share_server_id")? } else { None },
+        mount_point_name: if minor >= MOUNT_POINT_NAME_SINCE {
+            members.bounded("mount_point_name")?.filter(|n| !n.is_empty())
+        } else {
+            None
+        },
+    };
+    views::share::one(&req, &manage::manage(&req.app, &req.ctx, ask).await?)
+}
+
+/// What cannot be left out: 422.
+fn needed(members: &Members<'_>, key: &str) -> Result<String> {
+    let missing = |what: &str| Error::new(Kind::Unprocessable, format!("Required parameter {key} {what}."));
+    match members.get(key) {
+        None => Err(missing("not found")),
+        Some(Value::Null) => Err(missing("is empty")),
+        Some(_) => {
+            let text = members.text(key)?.unwrap_or_default();
+            if text.is_empty() {
+                return Err(missing("is empty"));
+            }
+            if text.len() > LONGEST || text.contains('\0') {
+                return Err(members.refuse(key, "is too long, or no text that can be stored"));
+            }
+            Ok(text.to_owned())
+        }
+    }
+}
+
+/// What only the driver understands; other values than texts are their JSON.
+fn options(members: &Members<'_>) -> Result<Vec<(String, String)>> {
+    let map = match members.get("driver_options") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Object(map)) => map,
+        Some(_) => return Err(members.refuse("driver_options", "is not of type 'object'")),
+    };
+    check_count(map.len())?;
+    map.iter()
+        .map(|(key, value)| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            if key.len() > LONGEST || text.len() > LONGEST || text.contains('\0') {
+                return Err(members.refuse("driver_options", "has a key or a value that is too long"));
+            }
+            Ok((key.clone(), text))
+        })
+        .collect()
+}

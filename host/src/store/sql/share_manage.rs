@@ -1,0 +1,51 @@
+//! Shares that somebody else made, and that are taken over or let go of.
+
+use crate::{
+    clock::Micros,
+    domain::share::ShareStatus,
+    store::{StoreResult, Tx, bind::Sql, on_tx},
+};
+
+impl Tx {
+    /// How many shares of a back end, which the caller holds, are exported at this path.
+    pub async fn shares_exported_at(&mut self, backend: &str, path: &str) -> StoreResult<i64> {
+        let sql = "SELECT COUNT(*) FROM share_export_locations l JOIN share_instances i ON i.id = l.share_instance_id WHERE l.path = $2 AND i.backend = $1";
+        let (n,): (i64,) = on_tx!(self, c => sqlx::query_as(sql).bind(backend).bind(path).fetch_one(c).await?);
+        Ok(n)
+    }
+
+    /// A share that is taken over is in this pool: nobody chose it.
+    pub async fn share_located(&mut self, id: &str, host: &str, zone: &str, now: Micros) -> StoreResult<bool> {
+        let backend = host.split_once('#').map_or(host, |(backend, _)| backend);
+        let mut sql = Sql::new("UPDATE share_instances SET host = ");
+        sql.bind(host).push(", backend = ").bind(backend).push(", availability_zone = ").bind(zone);
+        sql.push(", backed = TRUE, updated_at = ").bind(now).push(" WHERE share_id = ").bind(id);
+        sql.push(" AND status = ").bind(ShareStatus::Managing.as_str());
+        self.run(sql).await
+    }
+
+    /// manage_starting -> available, as the back end says.
+    pub async fn share_managed(
+        &mut self,
+        id: &str,
+        gib: i64,
+        provider_id: Option<&str>,
+        provider_data: Option<&str>,
+        now: Micros,
+    ) -> StoreResult<bool> {
+        if !self.share_status(id, &[ShareStatus::Managing], ShareStatus::Available, now).await? {
+            return Ok(false);
+        }
+        on_tx!(self, c => sqlx::query("UPDATE shares SET size_gib = $2 WHERE id = $1").bind(id).bind(gib).execute(c).await?.rows_affected());
+        let sql = "UPDATE share_instances SET provider_id = $2, provider_data = $3, progress = '100%' WHERE share_id = $1";
+        on_tx!(self, c => sqlx::query(sql).bind(id).bind(provider_id).bind(provider_data).execute(c).await?.rows_affected());
+        Ok(true)
+    }
+
+    /// The server may hold what nobody knows of any more: it goes only when somebody says so.
+    pub async fn share_server_keep(&mut self, id: &str, now: Micros) -> StoreResult<()> {
+        let sql = "UPDATE share_servers SET is_auto_deletable = FALSE, updated_at = $2 WHERE id = $1";
+        on_tx!(self, c => sqlx::query(sql).bind(id).bind(now).execute(c).await?.rows_affected());
+        Ok(())
+    }
+}
