@@ -71,6 +71,7 @@ def share_config(servers):
             backends += f'pools = ["{name}-pool:10000"]\nshare_protocols = ["nfs", "cifs"]\n'
             backends += 'ip_versions = ["4", "6"]\nexport_addresses = ["192.0.2.10", "2001:db8::10"]\n'
             if servers:
+                backends = backends.replace(f'name = "two"\n', 'name = "two"\navailability_zone = "elsewhere"\n')
                 backends += f'driver_handles_share_servers = "yes"\nmultiple_subnets = {able}\nallocation_update = {able}\n'
         return (NETWORK if servers else "") + backends
     return config
