@@ -149,6 +149,14 @@ async fn shares_that_somebody_else_made() {
     let (c, s, manage) = (call("op"), share(7, None), backend.need_share_manage().unwrap());
     let adopted = manage.adopt(&c, &s, "192.0.2.10:/old", &StringMap::new()).await.unwrap();
     assert_eq!(adopted.size_gib, 7);
+    let taken = snapshot_of_share(&s);
+    let (snapshots, adopts) = (backend.need_share_snapshots().unwrap(), backend.need_share_snapshot_manage().unwrap());
+    let update = snapshots.create_snapshot(&c, &taken, &s).await.unwrap();
+    adopts.release(&c, &taken, &s).await.unwrap();
+    let again = snapshot_of_share(&s);
+    let adopted = adopts.adopt(&c, &again, &s, &update.provider_id.unwrap(), &StringMap::new()).await.unwrap();
+    assert_eq!(adopted.size_gib, 7);
+    adopts.release(&c, &again, &s).await.unwrap();
     manage.release(&c, &s).await.unwrap();
 }
 

@@ -46,6 +46,7 @@ mod site;
 mod snapshot_access;
 mod snapshot_instances;
 mod snapshots;
+mod snapshots_managed;
 mod snapshots_served;
 mod snapshots_used;
 mod subnets;

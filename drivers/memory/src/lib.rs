@@ -83,6 +83,7 @@ export!(
     snapshot_access,
     share_revert,
     share_manage,
+    share_snapshot_manage,
     access,
     ensure,
     share_servers,

@@ -50,6 +50,7 @@ exported!(share_snapshots, "exports-share-snapshots", "stowage_driver_sdk::bindi
 exported!(snapshot_access, "exports-snapshot-access", "stowage_driver_sdk::bindings::snapshot_access");
 exported!(share_revert, "exports-share-revert", "stowage_driver_sdk::bindings::share_revert");
 exported!(share_manage, "exports-share-manage", "stowage_driver_sdk::bindings::share_manage");
+exported!(share_snapshot_manage, "exports-share-snapshot-manage", "stowage_driver_sdk::bindings::share_snapshot_manage");
 exported!(access, "exports-access", "stowage_driver_sdk::bindings::access");
 exported!(ensure, "exports-ensure", "stowage_driver_sdk::bindings::ensure");
 exported!(share_servers, "exports-share-servers", "stowage_driver_sdk::bindings::share_servers");

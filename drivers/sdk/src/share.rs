@@ -132,6 +132,30 @@ impl<D: ShareManage> bindings::share_manage::Guest for Glue<D> {
     }
 }
 
+/// Interface `share-snapshot-manage`.
+pub trait ShareSnapshotManage: Driver {
+    /// Takes over the snapshot of `share` that the array knows as `location`. `invalid`: no such snapshot; `busy`: already managed.
+    fn adopt_share_snapshot(
+        &self,
+        cx: &Context,
+        snapshot: &ShareSnapshot,
+        share: &Share,
+        location: &str,
+        options: &[KeyValue],
+    ) -> Result<AdoptedShareSnapshot>;
+    /// Forgets it and leaves its data alone. Repeat: success.
+    fn release_share_snapshot(&self, cx: &Context, snapshot: &ShareSnapshot, share: &Share) -> Result<()>;
+}
+
+impl<D: ShareSnapshotManage> bindings::share_snapshot_manage::Guest for Glue<D> {
+    fn adopt(call: Call, snapshot: ShareSnapshot, share: Share, location: String, options: Vec<KeyValue>) -> Result<AdoptedShareSnapshot> {
+        run("share-snapshot-manage.adopt", call, |d: &D, cx| d.adopt_share_snapshot(cx, &snapshot, &share, &location, &options))
+    }
+    fn release(call: Call, snapshot: ShareSnapshot, share: Share) -> Result<()> {
+        run("share-snapshot-manage.release", call, |d: &D, cx| d.release_share_snapshot(cx, &snapshot, &share))
+    }
+}
+
 /// How the rules of a share differ from what was applied before. All empty: apply everything anew.
 #[derive(Debug, Clone, Copy)]
 pub struct RuleChanges<'r> {

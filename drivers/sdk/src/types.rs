@@ -17,6 +17,7 @@ pub use bindings::{
     poll::PollOutcome,
     share_manage::Adopted as AdoptedShare,
     share_servers::{AddressCounts, ServerOutcome},
+    share_snapshot_manage::Adopted as AdoptedShareSnapshot,
     volume_manage::{Adopted, Manageable, ManageablePage},
     volume_retype::{NewType, RetypeOutcome},
 };

@@ -48,6 +48,17 @@ pub const INSTANCE_MAY_BE_TOLD: &[ShareSnapshotStatus] = &[
     ShareSnapshotStatus::MigratingTo,
 ];
 
+/// In these something is under way.
+pub const TRANSITIONAL: &[ShareSnapshotStatus] = &[
+    ShareSnapshotStatus::Creating,
+    ShareSnapshotStatus::Deleting,
+    ShareSnapshotStatus::Restoring,
+    ShareSnapshotStatus::Migrating,
+    ShareSnapshotStatus::MigratingTo,
+    ShareSnapshotStatus::Managing,
+    ShareSnapshotStatus::Unmanaging,
+];
+
 /// In these no rule of a snapshot is told to its driver any more.
 pub const GOING: &[ShareSnapshotStatus] = &[ShareSnapshotStatus::Deleting, ShareSnapshotStatus::ErrorDeleting];
 

@@ -17,8 +17,8 @@ use super::{
     error::{DriverError, DriverResult},
     gate::Gate,
     share::{
-        Access, Allocations, Ensure, Poll, ShareFromSnapshot, ShareManage, ShareRevert, ShareServers, ShareShrink, ShareSnapshots, Shares,
-        SnapshotAccess,
+        Access, Allocations, Ensure, Poll, ShareFromSnapshot, ShareManage, ShareRevert, ShareServers, ShareShrink, ShareSnapshotManage,
+        ShareSnapshots, Shares, SnapshotAccess,
     },
 };
 use crate::{
@@ -69,6 +69,7 @@ pub struct Interfaces {
     pub snapshot_access: Option<Arc<dyn SnapshotAccess>>,
     pub share_revert: Option<Arc<dyn ShareRevert>>,
     pub share_manage: Option<Arc<dyn ShareManage>>,
+    pub share_snapshot_manage: Option<Arc<dyn ShareSnapshotManage>>,
     pub access: Option<Arc<dyn Access>>,
     pub ensure: Option<Arc<dyn Ensure>>,
     pub share_servers: Option<Arc<dyn ShareServers>>,
@@ -96,6 +97,7 @@ impl Interfaces {
             snapshot_access: None,
             share_revert: None,
             share_manage: None,
+            share_snapshot_manage: None,
             access: None,
             ensure: None,
             share_servers: None,
@@ -203,6 +205,7 @@ impl Backend {
         snapshot_access need_snapshot_access: SnapshotAccess = "snapshot-access";
         share_revert need_share_revert: ShareRevert = "share-revert";
         share_manage need_share_manage: ShareManage = "share-manage";
+        share_snapshot_manage need_share_snapshot_manage: ShareSnapshotManage = "share-snapshot-manage";
         access need_access: Access = "access";
         ensure need_ensure: Ensure = "ensure";
         share_servers need_share_servers: ShareServers = "share-servers";

@@ -82,6 +82,18 @@ pub trait ShareManage: Send + Sync {
     fn release<'a>(&'a self, call: &'a Call, share: &'a Share) -> BoxFuture<'a, DriverResult<()>>;
 }
 
+pub trait ShareSnapshotManage: Send + Sync {
+    fn adopt<'a>(
+        &'a self,
+        call: &'a Call,
+        snapshot: &'a ShareSnapshot,
+        share: &'a Share,
+        location: &'a str,
+        options: &'a StringMap,
+    ) -> BoxFuture<'a, DriverResult<Adopted<ShareSnapshotUpdate>>>;
+    fn release<'a>(&'a self, call: &'a Call, snapshot: &'a ShareSnapshot, share: &'a Share) -> BoxFuture<'a, DriverResult<()>>;
+}
+
 pub trait Access: Send + Sync {
     /// One state for each rule of `change.rules`, in that order.
     fn apply<'a>(&'a self, call: &'a Call, share: &'a Share, change: &'a AccessChange) -> BoxFuture<'a, DriverResult<Vec<RuleState>>>;

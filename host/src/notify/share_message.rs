@@ -87,6 +87,8 @@ super::message::texts! {
     DriverFailedEnsure = "112" "Share Driver could not say how the share stands; its status is what it was.",
     DriverFailedManage = "113" "Share Driver could not take over the share.",
     DriverFailedUnmanage = "114" "Share Driver could not let go of the share.",
+    DriverFailedManageSnapshot = "116" "Share Driver could not take over the snapshot.",
+    DriverFailedUnmanageSnapshot = "117" "Share Driver could not let go of the snapshot.",
     NetworkUpdateRefused = "115" "A storage back end refuses the new subnet for its share servers; nothing was changed. Contact your administrator to learn why.",
 }
 

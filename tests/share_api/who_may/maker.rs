@@ -150,7 +150,7 @@ impl Maker<'_> {
         let id = self.snapshot().await;
         let inner = match action.strip_prefix("os-").unwrap_or(action) {
             "reset_status" => json!({ "status": "error" }),
-            "force_delete" => Value::Null,
+            "force_delete" | "unmanage" => Value::Null,
             "allow_access" => json!({ "access_type": "ip", "access_to": ADDRESS }),
             "deny_access" => {
                 let body = json!({ "allow_access": { "access_type": "ip", "access_to": ADDRESS } });
@@ -205,6 +205,10 @@ impl Maker<'_> {
             "POST /v2/types" => {
                 let specs = json!({ "driver_handles_share_servers": "False" });
                 (vec![], json!({ "share_type": { "name": uuid(), "extra_specs": specs } }))
+            }
+            "POST /v2/snapshots/manage" => {
+                let share = self.site.available_with(json!({ "share_type": "whole" })).await;
+                (vec![], json!({ "snapshot": { "share_id": share, "provider_location": uuid() } }))
             }
             "POST /v2/snapshots" => {
                 let share = self.site.available_with(json!({ "share_type": "whole" })).await;

@@ -1,11 +1,12 @@
-//! Shares that somebody else made: those of the option `foreign`, exported as `ADDRESS:/NAME`, and those that were released.
+//! Shares that somebody else made: those of the option `foreign`, exported as `ADDRESS:/NAME`, and those that were released;
+//! snapshots that were released, under the name that the array gave them.
 
 use stowage_driver_sdk::prelude::*;
 
-use super::{ShareData, protocol_name};
+use super::{ShareData, protocol_name, snapshots::id_of};
 use crate::{
     Memory,
-    array::{FOREIGN, Object, SHARES},
+    array::{FOREIGN, Object, RULES, SHARE_SNAPSHOTS, SHARES},
 };
 
 /// The last part of the path names the share.
@@ -64,6 +65,52 @@ impl ShareManage for Memory {
             array.remove(FOREIGN, &name)?;
             array.create(FOREIGN, &name, &object, None)?;
             array.remove(SHARES, &share.id).map(drop)
+        })
+    }
+}
+
+impl ShareSnapshotManage for Memory {
+    fn adopt_share_snapshot(
+        &self,
+        cx: &Context,
+        snapshot: &ShareSnapshot,
+        share: &Share,
+        location: &str,
+        _: &[KeyValue],
+    ) -> Result<AdoptedShareSnapshot> {
+        self.verb(cx, &snapshot.id, &snapshot.name, |_| {
+            let array = self.array(cx);
+            let (_, data) = self.share(&*array, &share.id)?;
+            let name = location.strip_prefix("memory-").unwrap_or(location);
+            let there = format!("{}.{name}", share.id);
+            let object = match array.get(SHARE_SNAPSHOTS, &id_of(snapshot))? {
+                Some(object) => object,
+                None if array.get(SHARE_SNAPSHOTS, &there)?.is_some() => {
+                    return Err(DriverError::busy(format!("`{location}` is managed already")));
+                }
+                None => {
+                    let object = array.get(FOREIGN, &there)?.ok_or_else(|| {
+                        DriverError::invalid(format!("share {} has no snapshot `{location}`", share.id))
+                            .for_user("The share has no such snapshot.")
+                    })?;
+                    array.create(SHARE_SNAPSHOTS, &id_of(snapshot), &object, None)?;
+                    array.remove(FOREIGN, &there)?;
+                    object
+                }
+            };
+            let locations = self.snapshot_locations(&*array, &data, &snapshot.id)?;
+            let update = ShareSnapshotUpdate { provider_id: Some(format!("memory-{}", snapshot.id)), provider_data: None, locations };
+            Ok(AdoptedShareSnapshot { size_gib: object.gib, update })
+        })
+    }
+
+    fn release_share_snapshot(&self, cx: &Context, snapshot: &ShareSnapshot, _: &Share) -> Result<()> {
+        self.verb(cx, &snapshot.id, &snapshot.name, |_| {
+            let array = self.array(cx);
+            let Some(object) = array.get(SHARE_SNAPSHOTS, &id_of(snapshot))? else { return Ok(()) };
+            array.create(FOREIGN, &id_of(snapshot), &object, None)?;
+            array.remove(RULES, &snapshot.id)?;
+            array.remove(SHARE_SNAPSHOTS, &id_of(snapshot)).map(drop)
         })
     }
 }

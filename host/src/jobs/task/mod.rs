@@ -26,7 +26,9 @@ mod share_shrink;
 mod share_snapshot_access;
 mod share_snapshot_create;
 mod share_snapshot_delete;
+mod share_snapshot_manage;
 mod share_snapshot_support;
+mod share_snapshot_unmanage;
 mod share_support;
 mod share_unmanage;
 mod snapshot_create;
@@ -78,6 +80,8 @@ pub fn registry() -> Registry {
         .with(share_snapshot_create::ShareSnapshotCreate)
         .with(share_snapshot_delete::ShareSnapshotDelete)
         .with(share_snapshot_access::ShareSnapshotAccess)
+        .with(share_snapshot_manage::ShareSnapshotManage)
+        .with(share_snapshot_unmanage::ShareSnapshotUnmanage)
         .with(cleanup::Cleanup::<types::Share>::new())
         .with(share_server_create::ShareServerCreate)
         .with(share_server_delete::ShareServerDelete)

@@ -52,7 +52,7 @@ fn gigabytes(project_id: &str, user_id: &str, type_id: &str, gib: i64) -> Vec<Qu
 }
 
 /// A figure of each: of the project, of the user there, of the type there.
-pub(in crate::service) fn of_each(project_id: &str, user_id: &str, type_id: &str, name: &str, amount: i64) -> Vec<QuotaDelta> {
+pub fn of_each(project_id: &str, user_id: &str, type_id: &str, name: &str, amount: i64) -> Vec<QuotaDelta> {
     [("", ""), (user_id, ""), ("", type_id)]
         .into_iter()
         .map(|(user, of_type)| QuotaDelta {

@@ -14,6 +14,11 @@ use crate::{
 
 /// Removes the snapshot. False: it is gone, and nothing was written.
 pub async fn remove(tx: &mut Tx, id: &str, request_id: &str) -> Result<bool, QuotaError> {
+    forget(tx, id, "share_snapshot.delete.end", request_id).await
+}
+
+/// As [`remove`], under the name of what happened to it.
+pub async fn forget(tx: &mut Tx, id: &str, event_type: &str, request_id: &str) -> Result<bool, QuotaError> {
     let Some(found) = tx.share_snapshot(id).await? else { return Ok(false) };
     // the share first, as everywhere: whoever counts its snapshots holds it
     tx.share_locked(&found.share_id).await?;
@@ -22,7 +27,7 @@ pub async fn remove(tx: &mut Tx, id: &str, request_id: &str) -> Result<bool, Quo
     tx.quota_change(&quota(&snapshot.project_id, &snapshot.user_id, &snapshot.share_type_id, snapshot.size_gib, -1)).await?;
     tx.forget_claim(id).await?;
     tx.tombstone(&tombstone(&snapshot, request_id)).await?;
-    event(tx, "share_snapshot.delete.end", &snapshot, request_id).await?;
+    event(tx, event_type, &snapshot, request_id).await?;
     Ok(true)
 }
 

@@ -4,9 +4,11 @@ pub mod create;
 pub mod delete;
 pub mod destroy;
 pub mod list;
+pub mod manage;
 pub mod metadata;
 pub mod reset;
 pub mod show;
+pub mod unmanage;
 pub mod update;
 
 use serde_json::Value;

@@ -1,8 +1,8 @@
-//! Shares that somebody else made, and that are taken over or let go of.
+//! Shares and snapshots that somebody else made, and that are taken over or let go of.
 
 use crate::{
     clock::Micros,
-    domain::share::ShareStatus,
+    domain::{share::ShareStatus, share_snapshot::ShareSnapshotStatus},
     store::{StoreResult, Tx, bind::Sql, on_tx},
 };
 
@@ -47,5 +47,37 @@ impl Tx {
         let sql = "UPDATE share_servers SET is_auto_deletable = FALSE, updated_at = $2 WHERE id = $1";
         on_tx!(self, c => sqlx::query(sql).bind(id).bind(now).execute(c).await?.rows_affected());
         Ok(())
+    }
+
+    /// How many snapshots of a share, which the caller holds, the array knows by this name.
+    pub async fn share_snapshots_known_as(&mut self, share_id: &str, provider_id: &str) -> StoreResult<i64> {
+        let sql = "SELECT COUNT(*) FROM share_snapshot_instances i JOIN share_snapshots n ON n.id = i.snapshot_id WHERE n.share_id = $1 AND i.provider_id = $2";
+        let (n,): (i64,) = on_tx!(self, c => sqlx::query_as(sql).bind(share_id).bind(provider_id).fetch_one(c).await?);
+        Ok(n)
+    }
+
+    /// What the array knows a snapshot by that is taken over.
+    pub async fn share_snapshot_known_as(&mut self, id: &str, provider_id: &str) -> StoreResult<()> {
+        let sql = "UPDATE share_snapshot_instances SET provider_id = $2 WHERE snapshot_id = $1";
+        on_tx!(self, c => sqlx::query(sql).bind(id).bind(provider_id).execute(c).await?.rows_affected());
+        Ok(())
+    }
+
+    /// manage_starting -> available, as the back end says.
+    pub async fn share_snapshot_managed(
+        &mut self,
+        id: &str,
+        gib: i64,
+        provider_id: Option<&str>,
+        provider_data: Option<&str>,
+        now: Micros,
+    ) -> StoreResult<bool> {
+        if !self.share_snapshot_status(id, &[ShareSnapshotStatus::Managing], ShareSnapshotStatus::Available, now).await? {
+            return Ok(false);
+        }
+        on_tx!(self, c => sqlx::query("UPDATE share_snapshots SET size_gib = $2 WHERE id = $1").bind(id).bind(gib).execute(c).await?.rows_affected());
+        let sql = "UPDATE share_snapshot_instances SET provider_id = COALESCE($2, provider_id), provider_data = $3, progress = '100%' WHERE snapshot_id = $1";
+        on_tx!(self, c => sqlx::query(sql).bind(id).bind(provider_id).bind(provider_data).execute(c).await?.rows_affected());
+        Ok(true)
     }
 }

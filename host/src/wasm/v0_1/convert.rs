@@ -5,7 +5,10 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::bindings::{
-    guest::{allocations, capabilities, connection_info, ensure, poll, share_manage, share_servers, volume_manage, volume_retype},
+    guest::{
+        allocations, capabilities, connection_info, ensure, poll, share_manage, share_servers, share_snapshot_manage, volume_manage,
+        volume_retype,
+    },
     types as w,
 };
 use crate::driver::{
@@ -179,6 +182,7 @@ from_wit! {
     t::ManageablePage => volume_manage::ManageablePage { items, next }
     t::Adopted<t::VolumeUpdate> => volume_manage::Adopted { size_gib, update }
     t::Adopted<t::ShareUpdate> => share_manage::Adopted { size_gib, update }
+    t::Adopted<t::ShareSnapshotUpdate> => share_snapshot_manage::Adopted { size_gib, update }
     t::Chap => connection_info::Chap { user, password }
     t::IscsiTarget => connection_info::IscsiTarget { portal, iqn, lun }
     t::IscsiConnection => connection_info::IscsiConnection { targets, auth, discovery_auth, discard }

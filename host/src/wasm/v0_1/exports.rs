@@ -72,6 +72,7 @@ exports! {
     snapshot_access = "snapshot-access";
     share_revert = "share-revert";
     share_manage = "share-manage";
+    share_snapshot_manage = "share-snapshot-manage";
     access = "access";
     ensure = "ensure";
     share_servers = "share-servers";

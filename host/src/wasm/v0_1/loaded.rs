@@ -280,6 +280,7 @@ impl Loaded {
             snapshot_access,
             share_revert,
             share_manage,
+            share_snapshot_manage,
             access,
             ensure,
             share_servers,

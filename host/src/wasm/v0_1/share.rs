@@ -12,8 +12,8 @@ use crate::driver::{
     Call, DriverResult,
     answer::{self, checked},
     share::{
-        Access, Allocations, Ensure, Poll, ShareFromSnapshot, ShareManage, ShareRevert, ShareServers, ShareShrink, ShareSnapshots, Shares,
-        SnapshotAccess,
+        Access, Allocations, Ensure, Poll, ShareFromSnapshot, ShareManage, ShareRevert, ShareServers, ShareShrink, ShareSnapshotManage,
+        ShareSnapshots, Shares, SnapshotAccess,
     },
     types::{
         AccessChange, AccessRule, AddressCounts, Adopted, Answer, EnsureItem, EnsureOutcome, NetworkCheck, NetworkInfo, NetworkUpdate,
@@ -113,6 +113,22 @@ impl ShareManage for Adapter {
     }
     fn release<'a>(&'a self, call: &'a Call, share: &'a Share) -> BoxFuture<'a, DriverResult<()>> {
         ask!(self, call, "share-manage.release", share_manage.call_release(&share.wit()), w => Ok(w))
+    }
+}
+
+impl ShareSnapshotManage for Adapter {
+    fn adopt<'a>(
+        &'a self,
+        call: &'a Call,
+        snapshot: &'a ShareSnapshot,
+        share: &'a Share,
+        location: &'a str,
+        options: &'a StringMap,
+    ) -> BoxFuture<'a, DriverResult<Adopted<ShareSnapshotUpdate>>> {
+        ask!(self, call, "share-snapshot-manage.adopt", share_snapshot_manage.call_adopt(&snapshot.wit(), &share.wit(), location, &options.wit()), w => checked(w.host()))
+    }
+    fn release<'a>(&'a self, call: &'a Call, snapshot: &'a ShareSnapshot, share: &'a Share) -> BoxFuture<'a, DriverResult<()>> {
+        ask!(self, call, "share-snapshot-manage.release", share_snapshot_manage.call_release(&snapshot.wit(), &share.wit()), w => Ok(w))
     }
 }
 

@@ -52,7 +52,7 @@ pub async fn manage(req: ApiRequest) -> Result<Reply> {
 }
 
 /// What cannot be left out: 422.
-fn needed(members: &Members<'_>, key: &str) -> Result<String> {
+pub(super) fn needed(members: &Members<'_>, key: &str) -> Result<String> {
     let missing = |what: &str| Error::new(Kind::Unprocessable, format!("Required parameter {key} {what}."));
     match members.get(key) {
         None => Err(missing("not found")),
@@ -71,7 +71,7 @@ fn needed(members: &Members<'_>, key: &str) -> Result<String> {
 }
 
 /// What only the driver understands; other values than texts are their JSON.
-fn options(members: &Members<'_>) -> Result<Vec<(String, String)>> {
+pub(super) fn options(members: &Members<'_>) -> Result<Vec<(String, String)>> {
     let map = match members.get("driver_options") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Object(map)) => map,

@@ -1,9 +1,10 @@
-//! Taking over shares that somebody else made, and letting go of shares.
+//! Taking over shares and snapshots that somebody else made, and letting go of them.
 
 mod manage;
+mod snapshots;
 mod unmanage;
 
-use super::share_actions::PATH as ACTION;
+use super::{share_actions::PATH as ACTION, snapshots::ACTION as SNAPSHOT_ACTION};
 use crate::{
     api::{
         route::{Api, Route, Verb},
@@ -48,9 +49,41 @@ const fn unmanage(path: &'static str) -> Route {
     )
 }
 
+/// From here on snapshots can be taken over and let go of.
+const SNAPSHOTS_SINCE: u16 = 12;
+
 pub const ROUTES: &[Route] = &[
     manage("/os-share-manage").until(WITH_OS_UNTIL),
     manage("/shares/manage").since(WITHOUT_OS_SINCE),
     unmanage("/os-share-unmanage/{share_id}/unmanage").until(WITH_OS_UNTIL),
     unmanage(ACTION).action("unmanage").since(WITHOUT_OS_SINCE),
+    Route::new(
+        Api::Share,
+        Verb::Post,
+        "/snapshots/manage",
+        "share_snapshot:manage_snapshot",
+        202,
+        "Take over a snapshot that somebody else took",
+        handler!(snapshots::manage),
+    )
+    .since(SNAPSHOTS_SINCE)
+    .body(&[
+        ("snapshot.share_id", "string", "the share"),
+        ("snapshot.provider_location", "string", "what the back end knows it by"),
+        ("snapshot.driver_options", "object", "what the driver wants to know beside that"),
+        ("snapshot.name", "string", "at most 255 characters"),
+        ("snapshot.description", "string", "at most 255 characters"),
+        ("snapshot.metadata", "object", "pairs of text, from 2.73"),
+    ]),
+    Route::new(
+        Api::Share,
+        Verb::Post,
+        SNAPSHOT_ACTION,
+        "share_snapshot:unmanage_snapshot",
+        202,
+        "Let go of a snapshot, and leave it as it is",
+        handler!(snapshots::unmanage),
+    )
+    .action("unmanage")
+    .since(SNAPSHOTS_SINCE),
 ];

@@ -1,0 +1,49 @@
+use http::StatusCode;
+use serde_json::Value;
+
+use super::manage::{needed, options};
+use crate::{
+    api::{
+        reply::Reply,
+        request::ApiRequest,
+        share::{
+            body::{entity, member, pairs},
+            views,
+        },
+    },
+    error::{Error, Result},
+    service::share_snapshot::{
+        manage::{self, ManageSnapshot},
+        unmanage,
+    },
+};
+
+const METADATA_SINCE: u16 = 73;
+
+pub async fn manage(req: ApiRequest) -> Result<Reply> {
+    let body = entity(&req, "snapshot")?;
+    let members = member(&body, "snapshot")?;
+    let bounded = |key: &str, older: &str| {
+        let of = |key: &str| Ok::<_, Error>(members.bounded(key)?.filter(|t| !t.is_empty()));
+        Ok::<_, Error>(of(key)?.or(of(older)?))
+    };
+    let metadata = match members.get("metadata").filter(|_| req.ctx.microversion >= METADATA_SINCE) {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Object(map)) => pairs(map)?,
+        Some(_) => return Err(members.refuse("metadata", "is not of type 'object'")),
+    };
+    let ask = ManageSnapshot {
+        share_id: needed(&members, "share_id")?,
+        location: needed(&members, "provider_location")?,
+        options: options(&members)?,
+        name: bounded("name", "display_name")?,
+        description: bounded("description", "display_description")?,
+        metadata,
+    };
+    views::snapshot::one(&req, StatusCode::ACCEPTED, &manage::manage(&req.app, &req.ctx, ask).await?)
+}
+
+pub async fn unmanage(req: ApiRequest) -> Result<Reply> {
+    unmanage::unmanage(&req.app, &req.ctx, req.param("snapshot_id")).await?;
+    Ok(Reply::empty(StatusCode::ACCEPTED))
+}
