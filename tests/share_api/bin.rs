@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use stowage::service::share::delete;
 
 use crate::site::{Site, action, backend};
 
@@ -66,4 +67,21 @@ async fn when_its_time_is_over_it_is_deleted() {
     .await;
     member.share_until(&kept, "available").await;
     assert_eq!(site.used(&member, "shares").await, 1);
+}
+
+#[tokio::test]
+async fn what_was_restored_or_has_time_left_is_not_deleted_though_somebody_was_about_to() {
+    let site = Site::start().await;
+    let member = site.member().await;
+    let (restored, waiting) = (site.available().await, site.available().await);
+    for id in [&restored, &waiting] {
+        member.post(&action(id), json!({ "soft_delete": null })).await.expect(202);
+    }
+    member.post(&action(&restored), json!({ "restore": null })).await.expect(202);
+    for id in [&restored, &waiting, &crate::site::uuid()] {
+        assert!(!delete::expire(site.app(), id).await.unwrap());
+    }
+    for id in [&restored, &waiting] {
+        assert_eq!(member.get(&format!("/shares/{id}")).await.expect(200)["share"]["status"], "available");
+    }
 }

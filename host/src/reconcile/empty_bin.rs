@@ -46,7 +46,9 @@ impl Reconciler for EmptyBin {
                 let before = begun;
                 for id in &due {
                     match delete::expire(&app, id).await {
-                        Ok(()) => begun += 1,
+                        Ok(true) => begun += 1,
+                        // restored meanwhile
+                        Ok(false) => {}
                         // it has a snapshot, or something works on it: the next run looks again
                         Err(e) => tracing::debug!(share_id = id, error = %e, "a share stays in the recycle bin for now"),
                     }

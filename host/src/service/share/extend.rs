@@ -41,6 +41,7 @@ pub async fn extend(app: &Arc<App>, ctx: &RequestContext, id: &str, to_gib: i64,
 
     let mut tx = app.store.begin().await?;
     let Some(share) = tx.share_locked(id).await? else { return Err(refusal::share_not_found(id)) };
+    check_not_in_bin(&share, "extend")?;
     decide(&share, to_gib)?;
     let by = to_gib - share.size_gib;
     tx.quota_change(&growth(&share, by)).await.map_err(refusal::over_quota_forbidden)?;

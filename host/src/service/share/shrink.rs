@@ -23,6 +23,7 @@ pub async fn shrink(app: &Arc<App>, ctx: &RequestContext, id: &str, to_gib: i64)
     let share_type = app.store.resource_type(TypeOf::Share, &found.share_type_id).await?;
     let mut tx = app.store.begin().await?;
     let Some(share) = tx.share_locked(id).await? else { return Err(refusal::share_not_found(id)) };
+    check_not_in_bin(&share, "shrink")?;
     decide(&share, to_gib)?;
     if let Some(share_type) = &share_type {
         limits::check_least(share_type, to_gib)?;

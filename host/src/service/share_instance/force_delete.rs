@@ -9,5 +9,5 @@ use crate::{app::App, context::RequestContext, error::Result, service::share::de
 /// 400 when the share has snapshots or something works on it, 403, 404.
 pub async fn force_delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()> {
     let share = load_for(app, ctx, id, "share_instance:force_delete").await?;
-    delete::begin(app, ctx, &share.id, true).await
+    delete::begin_by_force(app, ctx, &share.id).await
 }
