@@ -230,6 +230,9 @@ both_databases! {
             (json!({ "is_public": "perhaps" }), 400),
             (json!({ "export_path": "p".repeat(2001) }), 400),
             (json!({ "export_path": 1 }), 400),
+            (json!({ "export_path": "a\nb" }), 400),
+            (json!({ "export_path": {} }), 400),
+            (json!({ "export_path": { "path": "p".repeat(2001) } }), 400),
         ] {
             assert_eq!(try_manage(&operator, "legacy", members.clone()).await.status, status, "{members}");
         }
@@ -237,6 +240,12 @@ both_databases! {
         try_manage(&operator.at("2.6"), "legacy", json!({})).await.expect(404);
         operator.post("/os-share-manage", json!({ "share": {} })).await.expect(404);
         assert_eq!((site.used(&operator, "shares").await, operator.get("/shares").await.expect(200)["shares"].clone()), (0, json!([])));
+    }
+
+    async fn an_export_location_as_the_api_shows_it_says_where_a_share_is_exported(db) {
+        let site = start(&db, json!({})).await;
+        let operator = site.operator().await;
+        manage(&operator, "", json!({ "export_path": { "path": path_of("legacy"), "preferred": true } })).await;
     }
 
     async fn the_older_paths_take_over_and_let_go_too(db) {

@@ -34,7 +34,7 @@ pub async fn manage(req: ApiRequest) -> Result<Reply> {
     };
     let ask = ManageShare {
         service_host: needed(&members, "service_host")?,
-        export_path: needed(&members, "export_path")?,
+        export_path: export_path(&members)?,
         protocol: needed(&members, "protocol")?,
         share_type: given("share_type")?.or(given("volume_type")?),
         options: options(&members)?,
@@ -51,6 +51,18 @@ pub async fn manage(req: ApiRequest) -> Result<Reply> {
     views::share::one(&req, &manage::manage(&req.app, &req.ctx, ask).await?)
 }
 
+/// The path itself, or an export location as the API shows it.
+fn export_path(members: &Members<'_>) -> Result<String> {
+    match members.get("export_path") {
+        Some(Value::Object(location)) => {
+            let path = location.get("path").and_then(Value::as_str).filter(|path| !path.is_empty());
+            let path = path.ok_or_else(|| members.refuse("export_path", "is no export location with a path"))?;
+            check(members, "export_path", path)
+        }
+        _ => needed(members, "export_path"),
+    }
+}
+
 /// What cannot be left out: 422.
 pub(super) fn needed(members: &Members<'_>, key: &str) -> Result<String> {
     let missing = |what: &str| Error::new(Kind::Unprocessable, format!("Required parameter {key} {what}."));
@@ -62,12 +74,16 @@ pub(super) fn needed(members: &Members<'_>, key: &str) -> Result<String> {
             if text.is_empty() {
                 return Err(missing("is empty"));
             }
-            if text.len() > LONGEST || text.contains('\0') {
-                return Err(members.refuse(key, "is too long, or no text that can be stored"));
-            }
-            Ok(text.to_owned())
+            check(members, key, text)
         }
     }
+}
+
+fn check(members: &Members<'_>, key: &str, text: &str) -> Result<String> {
+    if text.len() > LONGEST || text.chars().any(char::is_control) {
+        return Err(members.refuse(key, "is too long, or no text of one line"));
+    }
+    Ok(text.to_owned())
 }
 
 /// What only the driver understands; other values than texts are their JSON.
