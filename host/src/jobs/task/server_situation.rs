@@ -20,11 +20,12 @@ pub async fn situation(cx: &JobContext, row: &ShareServerRow) -> StoreResult<(Se
     let promised = store.promised_subnets(&row.id).await?;
     let networks = share_server_support::networks(cx, row).await?;
     let (promised, current) = networks.into_iter().partition(|n| promised.contains(&n.subnet.id));
-    let (mut shares, mut rules) = (Vec::new(), BTreeMap::new());
-    for share in store.shares_on_server(&row.id).await? {
-        rules.insert(share.instance_id.clone(), holding(cx, &share).await?);
-        shares.push(share_support::driver_share(cx, &share).await?);
+    let rows = store.shares_on_server(&row.id).await?;
+    let mut rules = BTreeMap::new();
+    for share in &rows {
+        rules.insert(share.instance_id.clone(), holding(cx, share).await?);
     }
+    let shares = share_support::driver_shares(cx, &rows).await?;
     let snapshots = snapshots(cx, &server).await?;
     Ok((ServerSituation { server, current, shares, snapshots, rules }, promised))
 }

@@ -1,5 +1,7 @@
 //! What the share tasks have in common: the driver's picture of a share, messages.
 
+use std::collections::HashMap;
+
 use super::share_server_support::driver_server_of;
 use crate::{
     driver::types::{self, ExportLocation, ShareProtocol},
@@ -7,44 +9,80 @@ use crate::{
     notify::share_message::{NewShareMessage, ShareAction, ShareDetail, ShareResource},
     quota::QuotaError,
     store::{
-        StoreResult, Tx,
-        sql::{metadata::MetadataOf, shares::ShareRow, types::TypeOf},
+        StoreError, StoreResult, Tx,
+        sql::{
+            metadata::{MetadataOf, Pairs},
+            share_locations::LocationRow,
+            shares::ShareRow,
+            types::TypeOf,
+        },
     },
 };
 
-/// The share as its driver is told of it: the one place where that is put together. A driver knows it by its instance's id.
+/// Shares of one query.
+const AT_ONCE: usize = 500;
+
+/// The share as its driver is told of it.
 pub async fn driver_share(cx: &JobContext, share: &ShareRow) -> StoreResult<types::Share> {
-    let store = &cx.app.store;
-    let metadata = store.metadata(MetadataOf::Share, &share.id).await?;
-    let share_type = store.resource_type(TypeOf::Share, &share.share_type_id).await?;
-    Ok(types::Share {
-        id: share.instance_id.clone(),
-        name: share.name.clone().unwrap_or_default(),
-        project_id: share.project_id.clone(),
-        pool: share.pool().to_owned(),
-        protocol: protocol(&share.share_proto),
-        size_gib: u64::try_from(share.size_gib).unwrap_or(0),
-        provider_id: share.provider_id.clone(),
-        provider_data: share.provider_data.clone(),
-        locations: locations(cx, share).await?,
-        server: driver_server_of(cx, share.share_server_id.as_deref()).await?,
-        specs: share_type.map(|t| t.specs.into_iter().collect()).unwrap_or_default(),
-        metadata: metadata.into_iter().collect(),
-    })
+    let told = driver_shares(cx, std::slice::from_ref(share)).await?.pop();
+    // one for each: there is always one
+    told.ok_or_else(|| StoreError::Corrupt("a share was not read".to_owned()))
 }
 
-async fn locations(cx: &JobContext, share: &ShareRow) -> StoreResult<Vec<ExportLocation>> {
-    let rows = cx.app.store.share_locations(&share.instance_id).await?;
-    let mut pairs = cx.app.store.share_location_metadata(&rows).await?;
-    Ok(rows
-        .into_iter()
-        .map(|l| ExportLocation {
-            metadata: pairs.remove(&l.id).unwrap_or_default().into_iter().collect(),
-            path: l.path,
-            admin_only: l.admin_only,
-            preferred: l.preferred,
-        })
-        .collect())
+/// Shares as their driver is told of them, in this order: the one place where that is put together. A driver knows a share by
+/// its instance's id. What belongs to the shares is read some hundreds at a time, not share by share.
+pub async fn driver_shares(cx: &JobContext, shares: &[ShareRow]) -> StoreResult<Vec<types::Share>> {
+    let store = &cx.app.store;
+    let (mut types, mut servers) = (HashMap::new(), HashMap::new());
+    let mut told = Vec::with_capacity(shares.len());
+    for some in shares.chunks(AT_ONCE) {
+        let mut metadata = store.metadata_of_all(MetadataOf::Share, some.iter().map(|s| s.id.as_str())).await?;
+        let mut locations = locations(cx, some).await?;
+        for share in some {
+            if !types.contains_key(&share.share_type_id) {
+                let found = store.resource_type(TypeOf::Share, &share.share_type_id).await?;
+                let specs: types::StringMap = found.map(|t| t.specs.into_iter().collect()).unwrap_or_default();
+                types.insert(share.share_type_id.clone(), specs);
+            }
+            if !servers.contains_key(&share.share_server_id) {
+                servers.insert(share.share_server_id.clone(), driver_server_of(cx, share.share_server_id.as_deref()).await?);
+            }
+            told.push(types::Share {
+                id: share.instance_id.clone(),
+                name: share.name.clone().unwrap_or_default(),
+                project_id: share.project_id.clone(),
+                pool: share.pool().to_owned(),
+                protocol: protocol(&share.share_proto),
+                size_gib: u64::try_from(share.size_gib).unwrap_or(0),
+                provider_id: share.provider_id.clone(),
+                provider_data: share.provider_data.clone(),
+                locations: locations.remove(&share.instance_id).unwrap_or_default(),
+                server: servers.get(&share.share_server_id).cloned().flatten(),
+                specs: types.get(&share.share_type_id).cloned().unwrap_or_default(),
+                metadata: metadata.remove(&share.id).unwrap_or_default().into_iter().collect(),
+            });
+        }
+    }
+    Ok(told)
+}
+
+/// By instance.
+async fn locations(cx: &JobContext, shares: &[ShareRow]) -> StoreResult<HashMap<String, Vec<ExportLocation>>> {
+    let store = &cx.app.store;
+    let rows = store.share_locations_of_all(shares.iter().map(|s| s.instance_id.as_str())).await?;
+    let ids: Vec<&str> = rows.values().flatten().map(|l| l.id.as_str()).collect();
+    let mut pairs: HashMap<String, Pairs> = HashMap::new();
+    // an instance may have many
+    for some in ids.chunks(AT_ONCE) {
+        pairs.extend(store.metadata_of_all(MetadataOf::ExportLocation, some.iter().copied()).await?);
+    }
+    let mut told = |l: LocationRow| ExportLocation {
+        metadata: pairs.remove(&l.id).unwrap_or_default().into_iter().collect(),
+        path: l.path,
+        admin_only: l.admin_only,
+        preferred: l.preferred,
+    };
+    Ok(rows.into_iter().map(|(instance, rows)| (instance, rows.into_iter().map(&mut told).collect())).collect())
 }
 
 fn protocol(word: &str) -> ShareProtocol {

@@ -11,7 +11,7 @@ use crate::{
     },
     jobs::{
         JobContext, Outcome, TaskError,
-        task::{block_support::call, share_snapshot_support::driver_snapshot, share_support::driver_share, tried::unless_fenced},
+        task::{block_support::call, share_snapshot_support::driver_snapshot, share_support::driver_shares, tried::unless_fenced},
     },
     store::sql::{ensure::EnsureRun, shares::ShareRow},
 };
@@ -60,12 +60,9 @@ async fn items(cx: &JobContext, shares: &[ShareRow]) -> Result<Vec<EnsureItem>, 
             snapshots.entry(row.share_id.clone()).or_default().push(driver_snapshot(cx, &row).await?);
         }
     }
-    let mut items = Vec::with_capacity(shares.len());
-    for share in shares {
-        let snapshots = snapshots.remove(&share.id).unwrap_or_default();
-        items.push(EnsureItem { share: driver_share(cx, share).await?, snapshots });
-    }
-    Ok(items)
+    let told = driver_shares(cx, shares).await?;
+    let whole = shares.iter().map(|share| snapshots.remove(&share.id).unwrap_or_default());
+    Ok(told.into_iter().zip(whole).map(|(share, snapshots)| EnsureItem { share, snapshots }).collect())
 }
 
 async fn call_driver(cx: &JobContext, run: &EnsureRun, items: &[EnsureItem]) -> DriverResult<BTreeMap<String, EnsureOutcome>> {
