@@ -114,6 +114,37 @@ async fn what_shows_the_operators_side_is_for_operators() {
 }
 
 #[tokio::test]
+async fn own_and_public_shares_come_in_pages_of_one_order() {
+    let site = Site::start().await;
+    let (member, stranger, operator) = (site.member().await, site.stranger().await, site.operator().await);
+    // whose, name, public: those that are both own and public are not shown twice
+    for (client, name, public) in [
+        (&member, "a", true),
+        (&stranger, "b", false),
+        (&stranger, "c", true),
+        (&member, "d", false),
+        (&member, "e", true),
+        (&stranger, "f", false),
+    ] {
+        let id = create(client, json!({ "name": name })).await;
+        if public {
+            operator.put(&format!("/shares/{id}"), json!({ "share": { "is_public": true } })).await.expect(200);
+        }
+    }
+    assert_eq!(names(&stranger, "is_public=true").await, ["f", "e", "c", "b", "a"]);
+    assert_eq!(names(&stranger, "is_public=true&limit=2&offset=1").await, ["e", "c"]);
+    assert_eq!(names(&stranger, "is_public=true&name=a").await, ["a"]);
+    let (mut path, mut found) = ("/shares?is_public=true&limit=2".to_owned(), Vec::new());
+    for _ in 0..3 {
+        let page = stranger.get(&path).await.expect(200);
+        found.extend(page["shares"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap().to_owned()));
+        let Some(next) = page["shares_links"][0]["href"].as_str() else { break };
+        next.split_once("/v2").unwrap().1.clone_into(&mut path);
+    }
+    assert_eq!(found, ["f", "e", "c", "b", "a"]);
+}
+
+#[tokio::test]
 async fn a_list_has_ones_own_then_public_ones_then_everybodys() {
     let site = Site::start().await;
     let (member, stranger, operator) = (site.member().await, site.stranger().await, site.operator().await);

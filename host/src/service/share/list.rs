@@ -58,7 +58,8 @@ pub async fn list(app: &App, ctx: &RequestContext, ask: ListShares) -> Result<Li
 /// Where a page begins.
 async fn marker_values(app: &App, ctx: &RequestContext, marker: &str, page: &Page) -> Result<Vec<Value>> {
     let row = app.store.share(marker).await?;
-    let row = row.as_ref().map(|r| (r.project_id.as_str(), r));
+    // a public one is in lists of others, too
+    let row = row.as_ref().map(|r| (if r.is_public { "" } else { r.project_id.as_str() }, r));
     page.after::<ShareSort>(app, ctx, "share", marker, row).await?.ok_or_else(|| refusal::share_not_found(marker))
 }
 

@@ -30,7 +30,10 @@ use crate::{
     jobs::NewJob,
     policy::Target,
     service::share_refusal as refusal,
-    store::sql::{share_list::Share, shares::ShareRow},
+    store::sql::{
+        share_list::{Share, With},
+        shares::ShareRow,
+    },
 };
 
 /// What policy is asked about a share.
@@ -41,16 +44,16 @@ pub fn target(share: &ShareRow) -> Target<'_> {
 /// The share, if the caller may know of it: another project's is not found, unless it is public. What he may do with it is the
 /// next question.
 pub async fn load_row(app: &App, ctx: &RequestContext, id: &str) -> Result<ShareRow> {
-    let row = app.store.share(id).await?;
-    known(app, ctx, id, row)
+    match app.store.share(id).await? {
+        Some(row) if row.is_public || row.project_id == ctx.project_id() || app.policy.allows(ctx, "share:get", &target(&row)) => Ok(row),
+        _ => Err(refusal::share_not_found(id)),
+    }
 }
 
-/// As [`load_row`], with metadata and locations, for whoever may read it.
-pub async fn load(app: &App, ctx: &RequestContext, id: &str) -> Result<Share> {
-    let Some(share) = app.store.share_complete(id).await? else { return Err(refusal::share_not_found(id)) };
-    let row = known(app, ctx, id, Some(share.row.clone()))?;
-    app.policy.check(ctx, "share:get", &if row.is_public { Target::own(ctx) } else { target(&row) })?;
-    Ok(share)
+/// As [`load_row`], with what a view shows beside it, for whoever may read it.
+pub async fn load(app: &App, ctx: &RequestContext, id: &str, with: With) -> Result<Share> {
+    let row = load_row_to_read(app, ctx, id, "share:get").await?;
+    Ok(app.store.share_completed(row, with).await?)
 }
 
 /// As [`load_row`], and the caller may do `action` with it. Who may not even with a share of its own is told so whatever there is.
@@ -66,13 +69,6 @@ pub async fn load_row_to_read(app: &App, ctx: &RequestContext, id: &str, action:
     let row = load_row(app, ctx, id).await?;
     app.policy.check(ctx, action, &if row.is_public { Target::own(ctx) } else { target(&row) })?;
     Ok(row)
-}
-
-fn known(app: &App, ctx: &RequestContext, id: &str, row: Option<ShareRow>) -> Result<ShareRow> {
-    match row {
-        Some(row) if row.is_public || row.project_id == ctx.project_id() || app.policy.allows(ctx, "share:get", &target(&row)) => Ok(row),
-        _ => Err(refusal::share_not_found(id)),
-    }
 }
 
 /// A job about one share, in the lane of its back end if it is on one; jobs of one share run one at a time.

@@ -1,10 +1,14 @@
 //! `GET /shares/{id}`.
 
-use crate::{app::App, context::RequestContext, error::Result, store::sql::share_list::Share};
+use crate::{
+    app::App,
+    context::RequestContext,
+    error::Result,
+    store::sql::share_list::{Share, With},
+};
 
 /// # Errors
 /// 404 for an unknown id and for another project's that is not public.
-pub async fn show(app: &App, ctx: &RequestContext, id: &str) -> Result<Share> {
-    super::load_row_to_read(app, ctx, id, "share:get").await?;
-    super::load(app, ctx, id).await
+pub async fn show(app: &App, ctx: &RequestContext, id: &str, with: With) -> Result<Share> {
+    super::load(app, ctx, id, with).await
 }

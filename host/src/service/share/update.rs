@@ -1,7 +1,14 @@
 //! `PUT /shares/{id}`: name, description, whether everybody may see it.
 
 use super::{check_not_in_bin, destroy::event_now};
-use crate::{app::App, clock, context::RequestContext, error::Result, service::share_refusal as refusal, store::sql::share_list::Share};
+use crate::{
+    app::App,
+    clock,
+    context::RequestContext,
+    error::Result,
+    service::share_refusal as refusal,
+    store::sql::share_list::{Share, With},
+};
 
 /// The outer option says whether a member was given.
 #[derive(Debug, Clone, Default)]
@@ -13,7 +20,7 @@ pub struct UpdateShare {
 
 /// # Errors
 /// 403 also for a share in the recycle bin, 404.
-pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateShare) -> Result<Share> {
+pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateShare, with: With) -> Result<Share> {
     let found = super::load_row_for(app, ctx, id, "share:update").await?;
     check_not_in_bin(&found, "update")?;
     if ask.is_public == Some(true) {
@@ -27,5 +34,5 @@ pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateShare)
     }
     event_now(&mut tx, "share.update.end", id, &ctx.request_id).await?;
     tx.commit().await?;
-    super::load(app, ctx, id).await
+    super::load(app, ctx, id, with).await
 }

@@ -20,7 +20,7 @@ use crate::{
     jobs::NewJob,
     policy::Target,
     service::share_refusal as refusal,
-    store::sql::{share_snapshot_list::ShareSnapshot, share_snapshots::ShareSnapshotRow},
+    store::sql::{metadata::MetadataOf, share_snapshot_list::ShareSnapshot, share_snapshots::ShareSnapshotRow},
 };
 
 /// What policy is asked about a snapshot.
@@ -48,8 +48,9 @@ pub async fn load_row_for(app: &App, ctx: &RequestContext, id: &str, action: &st
 
 /// As [`load_row`], with metadata, for whoever may read it.
 pub async fn load(app: &App, ctx: &RequestContext, id: &str) -> Result<ShareSnapshot> {
-    load_row_for(app, ctx, id, "share_snapshot:get_snapshot").await?;
-    app.store.share_snapshot_complete(id).await?.ok_or_else(|| refusal::snapshot_not_found(id))
+    let row = load_row_for(app, ctx, id, "share_snapshot:get_snapshot").await?;
+    let metadata = app.store.metadata(MetadataOf::ShareSnapshot, &row.id).await?;
+    Ok(ShareSnapshot { row, metadata })
 }
 
 /// A job about one snapshot, in the lane of its back end. Jobs of one share and of its snapshots run one at a time.

@@ -11,7 +11,7 @@ use crate::{
     store::{
         Store, StoreResult,
         bind::{Sql, Value, push_contains},
-        keyset::{ListKey, ListQuery},
+        keyset::{ListKey, ListQuery, push_page},
     },
 };
 
@@ -92,6 +92,8 @@ pub enum ShareFilter {
     Project(String),
     /// Of this project, or public.
     ProjectOrPublic(String),
+    /// Every project's that is public.
+    Public,
     /// A column with its table (`s.`, `i.`).
     Equals(&'static str, Value),
     /// A column of the share's has this text in it.
@@ -126,8 +128,14 @@ pub struct With {
 impl Store {
     /// A page of shares.
     pub async fn shares(&self, query: &ShareQuery, with: With) -> StoreResult<Vec<Share>> {
-        let mut sql = Sql::new(format!("{SELECT} WHERE TRUE"));
-        push_filters(&mut sql, &query.filters);
+        let mut sql = Sql::new(format!("{SELECT} WHERE "));
+        match query.filters.iter().position(|f| matches!(f, ShareFilter::ProjectOrPublic(_))) {
+            Some(at) => push_own_and_public(&mut sql, query, at),
+            None => {
+                sql.push("TRUE");
+                push_filters(&mut sql, &query.filters);
+            }
+        }
         query.push_page(&mut sql);
         let rows: Vec<ShareRow> = self.fetch_all(sql).await?;
         self.shares_completed(rows, with).await
@@ -141,10 +149,13 @@ impl Store {
         Ok(n)
     }
 
-    /// One share with all that a view shows.
-    pub async fn share_complete(&self, id: &str) -> StoreResult<Option<Share>> {
-        let Some(row) = self.share(id).await? else { return Ok(None) };
-        Ok(self.shares_completed(vec![row], With { metadata: true, locations: true }).await?.pop())
+    /// A share that was read, with what a view shows beside it.
+    pub async fn share_completed(&self, row: ShareRow, with: With) -> StoreResult<Share> {
+        Ok(Share {
+            metadata: if with.metadata { self.metadata(MetadataOf::Share, &row.id).await? } else { Vec::new() },
+            locations: if with.locations { self.share_locations(&row.instance_id).await? } else { Vec::new() },
+            row,
+        })
     }
 
     async fn shares_completed(&self, rows: Vec<ShareRow>, with: With) -> StoreResult<Vec<Share>> {
@@ -167,11 +178,31 @@ impl Store {
     }
 }
 
+/// Appends a condition for the project's page and the page of what is public, whose rows are this page: each is read in the
+/// order of its own index. An OR of the two would read every share there is, or sort all that match.
+fn push_own_and_public(sql: &mut Sql, query: &ShareQuery, at: usize) {
+    let (mut own, mut public) = (query.filters.clone(), query.filters.clone());
+    if let ShareFilter::ProjectOrPublic(project) = &query.filters[at] {
+        own[at] = ShareFilter::Project(project.clone());
+    }
+    public[at] = ShareFilter::Public;
+    sql.push("s.id IN (");
+    for (n, filters) in [own, public].iter().enumerate() {
+        sql.push(if n == 0 { "" } else { " UNION " });
+        sql.push("SELECT id FROM (SELECT s.id FROM shares s JOIN share_instances i ON i.share_id = s.id WHERE TRUE");
+        push_filters(sql, filters);
+        push_page(sql, &query.order, query.after.as_deref(), query.limit.saturating_add(query.offset), 0);
+        sql.push(") found");
+    }
+    sql.push(")");
+}
+
 fn push_filters(sql: &mut Sql, filters: &[ShareFilter]) {
     for filter in filters {
         match filter {
             ShareFilter::Project(id) => sql.push(" AND s.project_id = ").bind(id.as_str()),
             ShareFilter::ProjectOrPublic(id) => sql.push(" AND (s.is_public OR s.project_id = ").bind(id.as_str()).push(")"),
+            ShareFilter::Public => sql.push(" AND s.is_public"),
             ShareFilter::Equals(column, value) => sql.push(" AND ").push(column).push(" = ").bind(value.clone()),
             ShareFilter::Contains(column, part) => push_contains(sql, "s", column, part),
             ShareFilter::Metadata(key, value) => sql
@@ -186,12 +217,12 @@ fn push_filters(sql: &mut Sql, filters: &[ShareFilter]) {
                 .push(" AND x.value = ")
                 .bind(value.as_str())
                 .push(")"),
-            ShareFilter::LocationId(id) => sql
-                .push(" AND EXISTS (SELECT 1 FROM share_export_locations l WHERE l.share_instance_id = i.id AND l.id = ")
-                .bind(id.as_str())
-                .push(")"),
+            // a path or an id is known to few: the share is looked up by it
+            ShareFilter::LocationId(id) => {
+                sql.push(" AND i.id IN (SELECT l.share_instance_id FROM share_export_locations l WHERE l.id = ").bind(id.as_str()).push(")")
+            }
             ShareFilter::LocationPath(path) => sql
-                .push(" AND EXISTS (SELECT 1 FROM share_export_locations l WHERE l.share_instance_id = i.id AND l.path = ")
+                .push(" AND i.id IN (SELECT l.share_instance_id FROM share_export_locations l WHERE l.path = ")
                 .bind(path.as_str())
                 .push(")"),
             ShareFilter::Never => sql.push(" AND 1 = 0"),

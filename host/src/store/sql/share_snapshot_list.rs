@@ -111,12 +111,6 @@ impl Store {
         Ok(n)
     }
 
-    /// One snapshot with all that a view shows.
-    pub async fn share_snapshot_complete(&self, id: &str) -> StoreResult<Option<ShareSnapshot>> {
-        let Some(row) = self.share_snapshot(id).await? else { return Ok(None) };
-        Ok(self.share_snapshots_completed(vec![row]).await?.pop())
-    }
-
     async fn share_snapshots_completed(&self, rows: Vec<ShareSnapshotRow>) -> StoreResult<Vec<ShareSnapshot>> {
         let mut metadata = self.metadata_of_all(MetadataOf::ShareSnapshot, rows.iter().map(|r| r.id.as_str())).await?;
         Ok(rows.into_iter().map(|row| ShareSnapshot { metadata: metadata.remove(&row.id).unwrap_or_default(), row }).collect())

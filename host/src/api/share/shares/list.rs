@@ -3,10 +3,7 @@ use crate::{
     api::{block::paging, filter::boolean, page::SortKey, reply::Reply, request::ApiRequest, share::views},
     error::{Error, Result},
     service::share::list::{self, ListShares},
-    store::{
-        keyset::ListKey as _,
-        sql::share_list::{ShareSort, With},
-    },
+    store::{keyset::ListKey as _, sql::share_list::ShareSort},
 };
 
 const WITH_COUNT_SINCE: u16 = 42;
@@ -32,7 +29,7 @@ async fn list(req: ApiRequest, detail: bool) -> Result<Reply> {
         public_too: flag(&req, "is_public")?,
         in_bin: minor >= RECYCLE_BIN_SINCE && flag(&req, "is_soft_deleted")?,
         with_count: asked.with_count && minor >= WITH_COUNT_SINCE,
-        with: With { metadata: detail, locations: detail && minor <= views::share::LOCATIONS_UNTIL },
+        with: views::share::with(detail, minor),
     };
     let listed = list::list(&req.app, &req.ctx, ask).await?;
     views::share::many(&req, &asked, &listed, detail)

@@ -5,5 +5,6 @@ use crate::{
 };
 
 pub async fn show(req: ApiRequest) -> Result<Reply> {
-    views::share::one(&req, &share::show::show(&req.app, &req.ctx, req.param("share_id")).await?)
+    let with = views::share::with(true, req.ctx.microversion);
+    views::share::one(&req, &share::show::show(&req.app, &req.ctx, req.param("share_id"), with).await?)
 }

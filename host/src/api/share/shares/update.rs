@@ -20,5 +20,6 @@ pub async fn update(req: ApiRequest) -> Result<Reply> {
         description: members.changed("display_description")?.or(members.changed("description")?),
         is_public: is_public(&members)?,
     };
-    views::share::one(&req, &update::update(&req.app, &req.ctx, req.param("share_id"), ask).await?)
+    let with = views::share::with(true, req.ctx.microversion);
+    views::share::one(&req, &update::update(&req.app, &req.ctx, req.param("share_id"), ask, with).await?)
 }

@@ -14,11 +14,16 @@ use crate::{
     domain::share::{RulesStatus, ShareStatus},
     error::Result,
     service::share::list::Listed,
-    store::sql::share_list::Share,
+    store::sql::share_list::{Share, With},
 };
 
 /// Until here a share knows its locations itself.
-pub const LOCATIONS_UNTIL: u16 = 8;
+pub(super) const LOCATIONS_UNTIL: u16 = 8;
+
+/// What is to be read beside the rows.
+pub const fn with(detail: bool, microversion: u16) -> With {
+    With { metadata: detail, locations: detail && microversion <= LOCATIONS_UNTIL }
+}
 
 /// A field, with its type written out once.
 pub(super) const fn field(name: &'static str, value: for<'a> fn(&'a Share, &'a Look) -> FieldValue<'a>) -> Field<Share> {
