@@ -1,14 +1,7 @@
 //! No statement on a request's way reads a table whole that grows with what users have: SQLite's own plans say so.
 
-use std::{
-    collections::BTreeSet,
-    fmt,
-    sync::{Mutex, PoisonError},
-};
-
 use serde_json::json;
-use sqlx::AssertSqlSafe;
-use tracing::field::{Field, Visit};
+use support::statements;
 use tracing_subscriber::Layer;
 
 use crate::{
@@ -18,9 +11,6 @@ use crate::{
     volume_actions::act,
 };
 
-/// Every statement that any test of this process has run.
-static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-
 /// Tables with a row for each back end, process, type or role; and parts of a statement that are no tables.
 const SMALL: &[&str] = &[
     "p",
@@ -29,6 +19,7 @@ const SMALL: &[&str] = &[
     "w",
     "n",
     "h",
+    "r",
     "held",
     "counted",
     "lane",
@@ -64,29 +55,9 @@ const BEHIND_IT: &[&str] = &[
 /// Listens where SQLx logs.
 pub struct Recorder;
 
-#[derive(Default)]
-struct Text {
-    summary: String,
-    whole: String,
-}
-
-impl Visit for Text {
-    fn record_str(&mut self, field: &Field, value: &str) {
-        match field.name() {
-            "summary" => value.clone_into(&mut self.summary),
-            "db.statement" => value.trim().clone_into(&mut self.whole),
-            _ => {}
-        }
-    }
-    fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
-}
-
 impl<S: tracing::Subscriber> Layer<S> for Recorder {
     fn on_event(&self, event: &tracing::Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
-        let mut text = Text::default();
-        event.record(&mut text);
-        let sql = if text.whole.is_empty() { text.summary } else { text.whole };
-        SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(sql);
+        statements::keep(event);
     }
 }
 
@@ -149,31 +120,8 @@ async fn no_request_reads_a_growing_table_whole() {
     listening::listen();
     let site = Site::start().await;
     everything(&site).await;
-    let seen = SEEN.lock().unwrap().clone();
-    let db = sqlx::SqlitePool::connect(&format!("sqlite:{}", site.state_dir().join("stowage.db").display())).await.unwrap();
-    let (mut explained, mut whole) = (0, Vec::new());
-    for sql in seen {
-        // migrations have several statements: only what is one, and reads or writes rows
-        let verb = sql.split_whitespace().next().unwrap_or_default();
-        // a count over every project, which only an operator asks for, reads what it counts
-        let counts_all = sql.starts_with("SELECT COUNT(*)") && sql.contains(" WHERE TRUE") && !sql.contains("project_id = ");
-        let behind = counts_all || BEHIND_IT.iter().any(|begins| sql.starts_with(begins));
-        if behind || sql.contains(';') || !["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(&verb) {
-            continue;
-        }
-        let plan: Result<Vec<(i64, i64, i64, String)>, _> =
-            sqlx::query_as(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"))).fetch_all(&db).await;
-        // what another test said to PostgreSQL
-        let Ok(plan) = plan else { continue };
-        explained += 1;
-        for (.., step) in plan {
-            let Some(scanned) = step.strip_prefix("SCAN ") else { continue };
-            let table = scanned.split_whitespace().next().unwrap_or_default();
-            if !scanned.contains(" USING ") && !SMALL.contains(&table) && !table.starts_with('(') {
-                whole.push(format!("{step}: {sql}"));
-            }
-        }
-    }
-    assert!(explained > 80, "only {explained} statements were seen");
-    assert!(whole.is_empty(), "{}", whole.join("\n"));
+    let plans = statements::plans(SMALL, BEHIND_IT).await;
+    assert!(plans.explained > 80, "only {} statements were seen", plans.explained);
+    assert!(plans.whole.is_empty(), "{}", plans.whole.join("\n"));
+    assert!(plans.sorted.is_empty(), "{}", plans.sorted.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! What the outbox told the log: a process has one subscriber, so all tests share it.
+//! What the service logged of its outbox and of its statements: a process has one subscriber, so all tests share it.
 
 use std::{
     fmt,
@@ -6,6 +6,7 @@ use std::{
 };
 
 use serde_json::Value;
+use support::statements;
 use tracing::{
     Metadata,
     field::{Field, Visit},
@@ -66,18 +67,27 @@ impl Visit for Fields {
     }
 }
 
+const EVENTS: &str = "stowage::event";
+
+fn wanted(metadata: &Metadata<'_>) -> bool {
+    [EVENTS, statements::TARGET].contains(&metadata.target())
+}
+
 /// Filters for the whole process. A filter of the layer alone loses events: SQLx asks whether its target is listened to without
 /// logging then, and the layer takes the answer for that of the next event on the thread.
 impl<S: tracing::Subscriber> Layer<S> for Recorder {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
-        if metadata.target() == "stowage::event" { Interest::always() } else { Interest::never() }
+        if wanted(metadata) { Interest::always() } else { Interest::never() }
     }
 
     fn enabled(&self, metadata: &Metadata<'_>, _: tracing_subscriber::layer::Context<'_, S>) -> bool {
-        metadata.target() == "stowage::event"
+        wanted(metadata)
     }
 
     fn on_event(&self, event: &tracing::Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
+        if event.metadata().target() == statements::TARGET {
+            return statements::keep(event);
+        }
         let mut fields = Fields::default();
         event.record(&mut fields);
         let payload = serde_json::from_str(&fields.payload).unwrap_or_default();

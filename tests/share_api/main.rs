@@ -49,6 +49,7 @@ mod snapshots;
 mod snapshots_managed;
 mod snapshots_served;
 mod snapshots_used;
+mod statements;
 mod subnets;
 mod types;
 mod who_may;

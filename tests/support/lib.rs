@@ -20,6 +20,7 @@ pub mod postgres;
 pub mod process;
 pub mod receiver;
 pub mod record;
+pub mod statements;
 pub mod wait;
 
 pub use app::{Builder, TestApp};

@@ -47,11 +47,12 @@ pub struct ShareSnapshotRow {
     pub share_server_id: Option<String>,
 }
 
+/// Every snapshot has all that is joined. LEFT: SQLite's planner begins with the snapshots, in the order of a list.
 pub(super) const SELECT: &str = "SELECT n.id, n.share_id, n.project_id, n.user_id, n.name, n.description, n.size_gib, n.share_proto, n.status, \
      n.created_at, n.updated_at, i.id AS instance_id, i.share_instance_id, i.progress, i.backed, i.provider_id, i.provider_data, \
      i.created_at AS instance_created_at, i.updated_at AS instance_updated_at, s.share_type_id, s.share_network_id, s.mount_snapshot_support, si.host, si.share_server_id \
-     FROM share_snapshots n JOIN share_snapshot_instances i ON i.snapshot_id = n.id JOIN shares s ON s.id = n.share_id \
-     JOIN share_instances si ON si.id = i.share_instance_id";
+     FROM share_snapshots n LEFT JOIN share_snapshot_instances i ON i.snapshot_id = n.id LEFT JOIN shares s ON s.id = n.share_id \
+     LEFT JOIN share_instances si ON si.id = i.share_instance_id";
 
 /// A snapshot to be inserted with its instance.
 #[derive(Debug, Clone)]

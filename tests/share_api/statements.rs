@@ -1,0 +1,112 @@
+//! No statement on a request's way reads a table whole that grows with what users have, nor sorts one to show its newest:
+//! SQLite's own plans say so.
+
+use serde_json::json;
+use support::statements;
+
+use crate::{
+    listening,
+    site::{Site, action, allow},
+    who_may,
+};
+
+/// Tables with a row for each back end, process, type or role; and parts of a statement that are no tables.
+const SMALL: &[&str] = &[
+    "p",
+    "b",
+    "t",
+    "w",
+    "n",
+    "h",
+    "r",
+    "held",
+    "found",
+    "due",
+    "lane",
+    "pools",
+    "backends",
+    "workers",
+    "duties",
+    "settings",
+    "webhook_state",
+    "volume_types",
+    "share_types",
+    "share_group_types",
+    "driver_active",
+    "driver_blobs",
+    "roles",
+    "implied_roles",
+    "domains",
+    "capacity_groups",
+    "_sqlx_migrations",
+    "CONSTANT",
+];
+
+/// What no request does: loops, whose tables are kept short, and an operator's check.
+const BEHIND_IT: &[&str] = &[
+    "DELETE FROM capacity_claims WHERE settled_at",
+    // in the order of its key, a batch at a time
+    "SELECT seq, id, event_type, resource_kind, resource_id, project_id, user_id, request_id, payload, created_at, attempts FROM outbox e",
+    "SELECT seq, id, event_type, resource_kind, resource_id, project_id, user_id, request_id, payload, created_at, attempts FROM webhook_queue e",
+    // what usage should be, asked by an operator
+    "WITH held AS (",
+    "SELECT project_id, user_id, type_id, resource, used AS amount FROM quota_usage ORDER BY project_id",
+    // from the newest on
+    "SELECT seq, id, kind, resource_kind, resource_id, order_key, backend, state, worker, generation, attempts, failures, run_at, \
+     created_at, expires_at, ended_at, reason, outcome, request_id, project_id FROM jobs WHERE 1 = 1",
+    "SELECT COUNT(*) AS waiting, COALESCE(SUM(CASE WHEN attempts > 0 THEN 1 ELSE 0 END), 0) AS refused",
+];
+
+/// Lists that look some rows up and sort those: of what a page is made of, of one back end, of one server. And an operator's
+/// list of everybody's things in an order that has no index.
+const KNOWN: &[&str] = &[" IN (SELECT ", "i.backend = ", "i.share_server_id = ", " ORDER BY COALESCE("];
+
+/// Lists in every order that has an index, and with the filters that clients send.
+async fn lists(site: &Site) {
+    let (member, operator) = (site.member().await, site.operator().await);
+    let share = site.available_with(json!({ "name": "first", "metadata": { "k": "v" } })).await;
+    let rule = allow(&member, &share, "10.0.0.1").await;
+    member.until(&format!("/share-access-rules/{rule}"), |a| a.body()["access"]["state"] == "active").await;
+    let location = member.get(&format!("/shares/{share}/export_locations")).await.expect(200)["export_locations"][0].clone();
+    let network = member.post("/share-networks", json!({ "share_network": {} })).await.expect(200)["share_network"]["id"].clone();
+    for path in [
+        "/shares?limit=1".to_owned(),
+        "/shares/detail?limit=1&with_count=true".to_owned(),
+        format!("/shares/detail?limit=1&marker={share}"),
+        "/shares/detail?limit=1&offset=1&is_public=true".to_owned(),
+        format!("/shares/detail?limit=1&is_public=true&marker={share}"),
+        "/shares/detail?name=first&status=available".to_owned(),
+        "/shares/detail?is_soft_deleted=true".to_owned(),
+        format!("/shares?export_location_id={}", location["id"].as_str().unwrap()),
+        format!("/shares?export_location_path={}", location["path"].as_str().unwrap()),
+        format!("/shares?share_network_id={}", network.as_str().unwrap()),
+        format!("/snapshots/detail?limit=1&share_id={share}"),
+        format!("/share-access-rules?share_id={share}"),
+        "/share-networks/detail?limit=1".to_owned(),
+        "/security-services/detail?limit=1".to_owned(),
+        "/messages?limit=1".to_owned(),
+        "/resource-locks?limit=1".to_owned(),
+    ] {
+        member.get(&path).await.expect(200);
+    }
+    for path in
+        ["/shares/detail?all_tenants=1&limit=1", "/snapshots?all_tenants=1&limit=1", "/share_instances?limit=1", "/share-servers?limit=1"]
+    {
+        operator.get(path).await.expect(200);
+    }
+    operator.get("/shares?all_tenants=1&host=stowage@m").await.expect(200);
+    member.post(&action(&share), json!({ "soft_delete": null })).await.expect(202);
+}
+
+#[tokio::test]
+async fn no_request_reads_a_growing_table_whole() {
+    listening::listen();
+    let site = who_may::roomy().await;
+    who_may::everything(&site).await;
+    lists(&site).await;
+    let plans = statements::plans(SMALL, BEHIND_IT).await;
+    assert!(plans.explained > 150, "only {} statements were seen", plans.explained);
+    let wrong = |found: Vec<String>| found.into_iter().filter(|sql| !KNOWN.iter().any(|part| sql.contains(part))).collect::<Vec<_>>();
+    let (whole, sorted) = (wrong(plans.whole), wrong(plans.sorted));
+    assert!(whole.is_empty() && sorted.is_empty(), "whole: {whole:#?}, sorted: {sorted:#?}");
+}
