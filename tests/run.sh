@@ -4,6 +4,7 @@
 #
 # Suites get STOWAGE_BIN and STOWAGE_DRIVERS from the Makefile; one that lacks what it needs fails, it does not skip. Only what
 # cannot be had without root (the node suite) is left out for others, and named.
+# STOWAGE_TEST_FULL=1 (`make test-full`) lifts the cuts; STOWAGE_TEST_MANY_SHARES=50000 lifts that of the shares that are ensured.
 # STOWAGE_TEST_DATABASES says which databases the store's contract runs on. SUITES="api cli" runs only these.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -48,7 +48,7 @@ pub async fn measure(report: &mut Report, column: Column, scale: &Scale, say: &i
     for at_once in [1, 16] {
         let name = format!("create until available on a node, {at_once} at once");
         say(&name);
-        let (made, sample) = create::create(&service, at_once, scale.creates[0].1).await;
+        let (made, sample) = create::create(&service, create::What::Volume, at_once, scale.creates[0].1).await;
         volumes.extend(made);
         report.rate(column, &name, sample.rate(), per_second(&sample));
     }

@@ -74,6 +74,9 @@ impl Sample {
     pub fn rate(&self) -> f64 {
         self.sorted.len() as f64 / self.elapsed.as_secs_f64()
     }
+    pub fn latencies(&self) -> &[Duration] {
+        &self.sorted
+    }
     pub fn quantile(&self, q: f64) -> Duration {
         let last = self.sorted.len().saturating_sub(1);
         self.sorted.get((last as f64 * q).round() as usize).copied().unwrap_or_default()

@@ -22,6 +22,13 @@ impl Column {
     }
 }
 
+/// A table of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    Volumes,
+    Shares,
+}
+
 #[derive(Default)]
 struct Cell {
     text: String,
@@ -31,12 +38,18 @@ struct Cell {
 /// Rows in the order in which they were first measured.
 pub struct Report {
     machine: String,
-    rows: Vec<(String, [Cell; 3])>,
+    section: Section,
+    rows: Vec<(Section, String, [Cell; 3])>,
 }
 
 impl Report {
     pub fn new(machine: String) -> Self {
-        Self { machine, rows: Vec::new() }
+        Self { machine, section: Section::Volumes, rows: Vec::new() }
+    }
+
+    /// What is measured from here on is of this table.
+    pub fn section(&mut self, section: Section) {
+        self.section = section;
     }
 
     /// A figure that is no rate.
@@ -50,11 +63,11 @@ impl Report {
     }
 
     fn cell(&mut self, column: Column, name: &str) -> &mut Cell {
-        let at = self.rows.iter().position(|(n, _)| n == name).unwrap_or_else(|| {
-            self.rows.push((name.to_owned(), Default::default()));
+        let at = self.rows.iter().position(|(s, n, _)| *s == self.section && n == name).unwrap_or_else(|| {
+            self.rows.push((self.section, name.to_owned(), Default::default()));
             self.rows.len() - 1
         });
-        &mut self.rows[at].1[column as usize]
+        &mut self.rows[at].2[column as usize]
     }
 
     pub fn markdown(&self, scale: &Scale) -> String {
@@ -62,27 +75,35 @@ impl Report {
         writeln!(
             text,
             "Made by `make bench` ({} run). {}\n\nOne `stowage serve` with its defaults (SQLite: `synchronous = FULL`, so that what was \
-             answered survives a power cut; PostgreSQL: its own defaults, fsync on) and the memory driver, which is a sandboxed component and answers at once: figures are of the service, not of an array. \
-             Client and service share the machine. The peers' column is Cinder 29.0.0 (MariaDB, RabbitMQ, two cores, client and services on them; \
-             its long list had 10,000 volumes). Each cell: operations a second, p50, p99, and how often the peers' rate that is.\n",
+             answered survives a power cut; PostgreSQL: its own defaults, fsync on) and the memory driver, which is a sandboxed component \
+             and answers at once: figures are of the service, not of an array. Client and service share the machine. Each cell: operations \
+             a second, p50, p99, and how often the peers' rate that is.",
             scale.name, self.machine
         )
         .unwrap();
+        for section in [Section::Volumes, Section::Shares] {
+            if self.rows.iter().any(|(s, ..)| *s == section) {
+                self.table(&mut text, section);
+            }
+        }
+        text
+    }
+
+    fn table(&self, text: &mut String, section: Section) {
         let columns = [Column::Sqlite, Column::SqliteProcess, Column::Postgres].map(Column::name).join(" | ");
-        writeln!(text, "| | {columns} | peers |\n| --- | --- | --- | --- | --- |").unwrap();
-        for (name, cells) in &self.rows {
-            let peer = peers::rate(name);
+        writeln!(text, "\n{}\n\n| | {columns} | peers |\n| --- | --- | --- | --- | --- |", peers::introduction(section)).unwrap();
+        for (_, name, cells) in self.rows.iter().filter(|(s, ..)| *s == section) {
+            let peer = peers::rate(section, name);
             let shown = |cell: &Cell| match (cell.rate, peer) {
                 (Some(rate), Some(peer)) => format!("{} (**{:.0}x**)", cell.text, rate / peer),
                 _ if cell.text.is_empty() => "–".to_owned(),
                 _ => cell.text.clone(),
             };
-            let peer =
-                peer.map(|r| format!("{r:.1}/s")).or_else(|| peers::other(name).map(str::to_owned)).unwrap_or_else(|| "–".to_owned());
+            let said = peers::other(section, name).map(str::to_owned);
+            let peer = peer.map(|r| format!("{r:.1}/s")).or(said).unwrap_or_else(|| "–".to_owned());
             let cells = cells.iter().map(shown).collect::<Vec<_>>().join(" | ");
             writeln!(text, "| {name} | {cells} | {peer} |").unwrap();
         }
-        text
     }
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds a release binary and measures it. Takes about ten minutes; `tests/bench/run.sh --quick` about two.
 # Bytes on a disk (a storage node, iSCSI) are measured as root with what tests/datapath/install.sh installs; `--no-disk` leaves them out.
+# `--shares-only` leaves volumes out, `--sqlite-only` PostgreSQL.
 # `--write` puts the figures into docs/performance.md; `--profile dev` first measures a development build (to try the program itself).
 set -euo pipefail
 cd "$(dirname "$0")/../.."

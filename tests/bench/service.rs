@@ -122,7 +122,8 @@ fn configure(config: &mut Config, database: Option<String>) {
     config.jobs.poll = defaults.jobs.poll;
     config.scheduler.report_interval = defaults.scheduler.report_interval;
     config.log.level = "warn".to_owned();
-    for limit in [&mut config.quota.volumes, &mut config.quota.gigabytes] {
+    let quota = &mut config.quota;
+    for limit in [&mut quota.volumes, &mut quota.gigabytes, &mut quota.share.shares, &mut quota.share.gigabytes] {
         *limit = -1;
     }
 }

@@ -2,13 +2,18 @@
 
 use sqlx::{Connection, PgConnection, SqliteConnection, sqlite::SqliteConnectOptions};
 
-/// The id of copy `n`, counted from 1.
+/// The id of copy `n`, counted from 1, the oldest.
+pub fn id(n: usize) -> String {
+    format!("00000000-0000-4000-8000-{n:012}")
+}
+
+/// The same in SQL, by the kind of thing.
 fn new_id(kind: char) -> String {
     format!("'00000000-0000-4000-{kind}000-' || substr(CAST(1000000000000 + n AS TEXT), 2)")
 }
 
 const NUMBERS: &str =
-    "WITH RECURSIVE numbers(n) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT n + 1 FROM numbers WHERE n < CAST($1 AS BIGINT))";
+    "WITH RECURSIVE numbers(n) AS (SELECT CAST($3 AS BIGINT) UNION ALL SELECT n + 1 FROM numbers WHERE n < CAST($1 AS BIGINT))";
 
 /// A copy of each row of `table` that fits, for each number; columns in `changed` get another value.
 fn copy(table: &str, columns: &[String], changed: &[(&str, &str)], fits: &str) -> String {
@@ -21,12 +26,12 @@ fn copy(table: &str, columns: &[String], changed: &[(&str, &str)], fits: &str) -
     )
 }
 
-/// The statements, each with `$1` the number and `$2` the share's id.
+/// The statements, each with `$1` the last number, `$2` the share's id and `$3` the first number.
 fn statements(columns: impl Fn(&str) -> Vec<String>) -> Vec<String> {
     let (share, instance, location) = (new_id('8'), new_id('9'), new_id('a'));
     let path = format!("REPLACE(t.path, t.share_instance_id, {instance})");
     vec![
-        copy("shares", &columns("shares"), &[("id", &share)], "t.id = $2"),
+        copy("shares", &columns("shares"), &[("id", &share), ("created_at", "t.created_at + n")], "t.id = $2"),
         copy("share_instances", &columns("share_instances"), &[("id", &instance), ("share_id", &share)], "t.share_id = $2"),
         copy(
             "share_export_locations",
@@ -44,8 +49,10 @@ fn kept() -> String {
     copy("driver_kv", &columns, &[("key", &key)], "t.key LIKE 'o/%/' || CAST($2 AS TEXT)")
 }
 
-/// Makes `count` copies of an available share, in the database at `url`.
-pub async fn copies(url: &str, share_id: &str, count: i64) {
+/// Makes copies of an available share, in the database at `url`: those with the numbers `from` to `to`, counted from 1. Each is
+/// newer than the one before.
+pub async fn copies(url: &str, share_id: &str, from: usize, to: usize) {
+    let (from, to) = (i64::try_from(from).unwrap(), i64::try_from(to).unwrap());
     const INSTANCE: &str = "SELECT id FROM share_instances WHERE share_id = $1";
     if url.starts_with("postgres") {
         let mut db = PgConnection::connect(url).await.unwrap();
@@ -54,9 +61,11 @@ pub async fn copies(url: &str, share_id: &str, count: i64) {
         let (instance,): (String,) = sqlx::query_as(INSTANCE).bind(share_id).fetch_one(&mut db).await.unwrap();
         let of = |table: &str| all.iter().filter(|(t, _)| t == table).map(|(_, c)| c.clone()).collect();
         for sql in statements(of) {
-            sqlx::query(sqlx::AssertSqlSafe(sql)).bind(count).bind(share_id).execute(&mut db).await.unwrap();
+            sqlx::query(sqlx::AssertSqlSafe(sql)).bind(to).bind(share_id).bind(from).execute(&mut db).await.unwrap();
         }
-        sqlx::query(sqlx::AssertSqlSafe(kept())).bind(count).bind(&instance).execute(&mut db).await.unwrap();
+        sqlx::query(sqlx::AssertSqlSafe(kept())).bind(to).bind(&instance).bind(from).execute(&mut db).await.unwrap();
+        // as it does by itself a minute later
+        sqlx::query("ANALYZE").execute(&mut db).await.unwrap();
         db.close().await.unwrap();
         return;
     }
@@ -71,10 +80,10 @@ pub async fn copies(url: &str, share_id: &str, count: i64) {
     let (instance,): (String,) = sqlx::query_as(INSTANCE).bind(share_id).fetch_one(&mut db).await.unwrap();
     let of = |table: &str| all.iter().filter(|(t, _)| t == table).map(|(_, c)| c.clone()).collect();
     for sql in statements(of) {
-        sqlx::query(sqlx::AssertSqlSafe(sql)).bind(count).bind(share_id).execute(&mut db).await.unwrap();
+        sqlx::query(sqlx::AssertSqlSafe(sql)).bind(to).bind(share_id).bind(from).execute(&mut db).await.unwrap();
     }
     db.close().await.unwrap();
     let mut kept_in = open(&format!("{file}.drivers")).await;
-    sqlx::query(sqlx::AssertSqlSafe(kept())).bind(count).bind(&instance).execute(&mut kept_in).await.unwrap();
+    sqlx::query(sqlx::AssertSqlSafe(kept())).bind(to).bind(&instance).bind(from).execute(&mut kept_in).await.unwrap();
     kept_in.close().await.unwrap();
 }
