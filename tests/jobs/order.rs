@@ -1,7 +1,9 @@
 //! Jobs of one resource run one at a time, in the order of their insertion, and the next starts at once.
 
+use std::time::Duration;
+
 use serde_json::json;
-use stowage::jobs::NewJob;
+use stowage::jobs::{NewJob, Outcome};
 use support::both_databases;
 
 use crate::harness::{Worker, job, never_polling, options, settle, task};
@@ -114,6 +116,29 @@ async fn order_holds_across_two_processes() {
         let ends: Vec<_> = rows.iter().map(|r| r.ended_at.unwrap()).collect();
         assert!(ends.is_sorted(), "ended in the order of insertion: {ends:?}");
         assert_eq!(rows.iter().map(|r| &r.id).collect::<Vec<_>>(), ids.iter().collect::<Vec<_>>());
+        second.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_process_leaves_to_the_others_is_run_by_whoever_looks_first() {
+    support::db::on_postgres(|db| async move {
+        let lacking = task("picky", |cx| async move {
+            cx.app.note("left");
+            Ok(Outcome::Elsewhere { after: Duration::from_millis(5), payload: json!({ "left": true }), reason: "another has it".into() })
+        });
+        let having = task("picky", |cx| async move {
+            let payload = cx.job.payload.clone();
+            settle(cx, payload).await
+        });
+        let a = Worker::start(&db.store, never_polling(), [lacking]).await;
+        let second = db.second_store().await;
+        let b = Worker::start(&second, options(), [having]).await;
+        let id = a.enqueue(job("picky", "v1")).await;
+        assert_eq!(a.jobs.wait(&id, crate::harness::PATIENCE).await.unwrap().unwrap(), json!({ "left": true }));
+        assert_eq!(a.bench.notes(), ["left"], "it did not look for it again when it was due");
+        drop(b);
         second.close().await;
     })
     .await;

@@ -171,6 +171,34 @@ async fn b8_a_change_that_the_driver_does_not_depend_on_ensures_nothing() {
 }
 
 #[tokio::test]
+async fn b8_a_change_in_the_middle_of_a_run_begins_it_anew() {
+    let options = |address: &str| json!({ "ensure_batch": 1, "export_addresses": [address], "faults": ["ensure.ensure-shares=delay:300"] });
+    let site = Site::with(options("192.0.2.10")).await;
+    let mut all = Vec::new();
+    for _ in 0..8 {
+        all.push(site.available().await);
+    }
+    patient(&site.operator().await).await.expect(202);
+    let begun = support::wait::until("the first share", || async {
+        let run = run(&site).await;
+        (run["done"].as_i64() > Some(0)).then_some(run)
+    })
+    .await;
+    reconfigure(&site, options("192.0.2.77"));
+    let last = ended(&site).await;
+    assert_eq!(last["run_id"], begun["run_id"]);
+    assert_eq!(
+        (&last["state"], &last["total"], &last["updated"], &last["done"]),
+        (&json!("done"), &json!(8), &json!(8), &json!(8)),
+        "{last}"
+    );
+    for id in &all {
+        assert!(paths(&site, id).await[0]["path"].as_str().unwrap().contains("192.0.2.77"));
+        assert_eq!(status(&site, id).await, "available");
+    }
+}
+
+#[tokio::test]
 async fn b10_locations_are_known_again_by_their_path_and_rules_are_sent_again() {
     let site = Site::with(json!({ "export_addresses": ["192.0.2.10", "192.0.2.11"] })).await;
     let (member, operator) = (site.member().await, site.operator().await);

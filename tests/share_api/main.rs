@@ -6,6 +6,7 @@ mod ensure;
 mod ensure_many;
 mod ensure_processes;
 mod ensure_runs;
+mod ensure_several;
 mod ensure_snapshots;
 mod group_types;
 mod instances;

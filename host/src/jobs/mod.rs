@@ -130,6 +130,8 @@ pub enum Outcome {
     Settled,
     /// Run again later with this payload (a poll token goes in there). `reason` shows in `GET /stowage/v1/jobs`.
     Again { after: Duration, payload: Value, reason: String },
+    /// As `Again`, of a process that lacks what it takes: it is no more likely to run it next than any other.
+    Elsewhere { after: Duration, payload: Value, reason: String },
 }
 
 /// What a task returns when it cannot even say how its resource stands. The runner backs off and runs it again.

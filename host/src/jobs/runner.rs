@@ -40,6 +40,8 @@ fn backoff_from(base: Duration, failures: i64) -> Duration {
 pub(super) enum End {
     Settled,
     Later(Release),
+    /// For later, and not for this process above others.
+    Elsewhere(Release),
     /// The lease is lost or the job is another's: not a word more.
     Silent,
 }
@@ -86,21 +88,22 @@ async fn run(jobs: &Jobs, claimed: Claimed, lease: Lease, slot: Arc<Slot>) {
     let outcome = match &end {
         End::Settled => "settled",
         End::Later(r) if r.failed => "failed",
-        End::Later(_) => "again",
+        End::Later(_) | End::Elsewhere(_) => "again",
         End::Silent => "fenced",
     };
     metrics::counter!("stowage_job_runs_total", "kind" => job.kind.clone(), "outcome" => outcome).increment(1);
     metrics::histogram!("stowage_job_run_seconds", "kind" => job.kind.clone()).record(begun.elapsed().as_secs_f64());
+    let wakes = !matches!(end, End::Elsewhere(_));
     match end {
         End::Settled => {
             if let Err(e) = next_in_order(jobs, &job.order_key, &lease, slot).await {
                 tracing::warn!(error = %e, order_key = %job.order_key, "cannot start the next job in order; the poller will");
             }
         }
-        End::Later(mut release) => {
+        End::Later(mut release) | End::Elsewhere(mut release) => {
             release.lane = slot.next();
             drop(slot);
-            put_back(jobs, &job, &lease, release).await;
+            put_back(jobs, &job, &lease, release, wakes).await;
         }
         End::Silent => {}
     }
@@ -148,6 +151,9 @@ impl<A: Send + Sync + 'static> Crew for Team<A> {
                 Ok(Outcome::Again { after, payload, reason }) => {
                     End::Later(Release { after, payload: Some(payload), reason, ..Release::default() })
                 }
+                Ok(Outcome::Elsewhere { after, payload, reason }) => {
+                    End::Elsewhere(Release { after, payload: Some(payload), reason, ..Release::default() })
+                }
                 Err(TaskError::Fenced) => {
                     tracing::info!("fenced off: another worker owns this job");
                     End::Silent
@@ -187,8 +193,8 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a text")
 }
 
-/// Writes the release. When the store does not answer, the job stays with this worker, and `reconcile/dead_workers` puts it back.
-async fn put_back(jobs: &Jobs, job: &Job, lease: &Lease, release: Release) {
+/// Writes the release, and looks for the job when it is due if `wakes`. When the store does not answer, the job stays with this worker, and `reconcile/dead_workers` puts it back.
+async fn put_back(jobs: &Jobs, job: &Job, lease: &Lease, release: Release, wakes: bool) {
     let write = async {
         let mut tx = jobs.inner.store.begin().await?;
         let ours = tx.release_job(&job.id, lease.worker(), job.generation, &release).await?;
@@ -196,6 +202,8 @@ async fn put_back(jobs: &Jobs, job: &Job, lease: &Lease, release: Release) {
         StoreResult::Ok(ours)
     };
     match write.await {
+        // found by whoever polls first
+        Ok(true) if !wakes => {}
         Ok(true) => {
             let jobs = jobs.clone();
             let after = release.after;

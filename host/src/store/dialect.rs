@@ -98,6 +98,18 @@ impl Tx {
         Ok(())
     }
 
+    /// As [`Tx::lock_key`], of several: whoever takes some of the same waits and does not deadlock. The server has room for some
+    /// thousands in all its transactions together: take few at a time.
+    pub async fn lock_keys(&mut self, keys: &[String]) -> super::StoreResult<()> {
+        if let Inner::Postgres(t) = &mut self.inner {
+            // the order of a sub-select stays, as the planner does not take apart one that has an order
+            let sql = "SELECT pg_advisory_xact_lock(o.k) FROM \
+                           (SELECT DISTINCT hashtextextended(t, 0) AS k FROM unnest($1::TEXT[]) AS t ORDER BY k) AS o";
+            sqlx::query(sql).bind(keys).execute(&mut **t).await?;
+        }
+        Ok(())
+    }
+
     /// Keeps every other transaction from changing a table until this one ends; readers go on. On SQLite an open [`Tx`] does.
     pub(in crate::store) async fn lock_table(&mut self, table: &'static str) -> super::StoreResult<()> {
         if let Inner::Postgres(t) = &mut self.inner {

@@ -38,7 +38,7 @@ impl Swaps {
         let request_id = format!("req-{}", Uuid::new_v4());
         let asker = Asker { request_id: &request_id, project_id: "", user_id: "" };
         let mut tx = self.store.begin().await?;
-        tx.enqueue(&self.jobs, job(&new.host, json!({}), asker)).await?;
+        tx.enqueue(&self.jobs, job(&new.host, json!({ "incarnation": new.incarnation() }), asker)).await?;
         tx.commit().await
     }
 

@@ -51,7 +51,7 @@ pub async fn ensure(app: &Arc<App>, ctx: &RequestContext, host: &str, manner: Ma
         check_idle(&mut tx, host).await?;
     }
     let asker = Asker { request_id: &ctx.request_id, project_id: ctx.project_id(), user_id: &ctx.principal.user_id };
-    start::start(app, &mut tx, host, Cause::Request, asker).await?;
+    start::start(app, &mut tx, host, Cause::Request, None, asker).await?;
     Ok(tx.commit().await?)
 }
 

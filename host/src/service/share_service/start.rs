@@ -56,8 +56,16 @@ pub struct Asker<'a> {
     pub user_id: &'a str,
 }
 
-/// Begins a run. The caller has the back end's turn, and no run is under way.
-pub async fn start(app: &App, tx: &mut Tx, backend: &str, cause: Cause, asker: Asker<'_>) -> StoreResult<EnsureRun> {
+/// Begins a run, of the driver and configuration `incarnation` where it names them. The caller has the back end's turn, and no
+/// run is under way.
+pub async fn start(
+    app: &App,
+    tx: &mut Tx,
+    backend: &str,
+    cause: Cause,
+    incarnation: Option<String>,
+    asker: Asker<'_>,
+) -> StoreResult<EnsureRun> {
     let now = clock::now();
     let new = NewEnsureRun {
         id: Uuid::new_v4().to_string(),
@@ -67,6 +75,7 @@ pub async fn start(app: &App, tx: &mut Tx, backend: &str, cause: Cause, asker: A
         project_id: asker.project_id.to_owned(),
         user_id: asker.user_id.to_owned(),
         changes_status: app.config.get().share.update_shares_status_on_ensure,
+        incarnation,
         batch: batch(app, backend),
         started_at: now,
     };

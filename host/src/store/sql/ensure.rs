@@ -27,6 +27,8 @@ pub struct EnsureRun {
     pub changes_status: bool,
     pub prepared: bool,
     pub fingerprint: Option<String>,
+    /// Of the back end, when it was prepared; or that with which it shall be.
+    pub incarnation: Option<String>,
     /// The share instance up to which every share had its turn.
     pub walked_to: String,
     pub walked: bool,
@@ -75,12 +77,14 @@ pub struct NewEnsureRun {
     pub project_id: String,
     pub user_id: String,
     pub changes_status: bool,
+    /// None: whichever serves where the run is prepared.
+    pub incarnation: Option<String>,
     pub batch: i64,
     pub started_at: Micros,
 }
 
-const SELECT: &str = "SELECT id, backend, cause, request_id, project_id, user_id, repeat_once, changes_status, prepared, fingerprint, walked_to, walked, \
-     rounds, batch, total, unchanged, updated, broken, failed, left_out, skipped, outcome, reason, started_at, ended_at FROM ensure_runs";
+const SELECT: &str = "SELECT id, backend, cause, request_id, project_id, user_id, repeat_once, changes_status, prepared, fingerprint, \
+     incarnation, walked_to, walked, rounds, batch, total, unchanged, updated, broken, failed, left_out, skipped, outcome, reason, started_at, ended_at FROM ensure_runs";
 
 impl Store {
     pub async fn ensure_run(&self, id: &str) -> StoreResult<Option<EnsureRun>> {
@@ -109,16 +113,16 @@ impl Store {
         let row: Option<(String,)> = on_read!(self, p => sqlx::query_as(sql).bind(backend).fetch_optional(p).await?);
         Ok(row.map(|(f,)| f))
     }
-
-    /// How many share instances are on a back end.
-    pub async fn shares_on(&self, backend: &str) -> StoreResult<i64> {
-        let sql = "SELECT COUNT(*) FROM share_instances WHERE backend = $1";
-        let (n,): (i64,) = on_read!(self, p => sqlx::query_as(sql).bind(backend).fetch_one(p).await?);
-        Ok(n)
-    }
 }
 
 impl Tx {
+    /// Whether any share is on a back end.
+    pub async fn has_shares_on(&mut self, backend: &str) -> StoreResult<bool> {
+        let sql = "SELECT 1 FROM share_instances WHERE backend = $1 LIMIT 1";
+        let row: Option<(i32,)> = on_tx!(self, c => sqlx::query_as(sql).bind(backend).fetch_optional(c).await?);
+        Ok(row.is_some())
+    }
+
     /// Holds the back end's row until this transaction ends. False: there is no such back end.
     pub async fn ensure_turn(&mut self, backend: &str) -> StoreResult<bool> {
         let sql = "UPDATE backends SET host = host WHERE host = $1";
@@ -140,12 +144,13 @@ impl Tx {
     pub async fn ensure_begin(&mut self, run: &NewEnsureRun, keep_since: Micros) -> StoreResult<()> {
         let sql = "DELETE FROM ensure_runs WHERE backend = $1 AND ended_at < $2";
         on_tx!(self, c => sqlx::query(sql).bind(&run.backend).bind(keep_since).execute(c).await?.rows_affected());
-        let sql = "INSERT INTO ensure_runs (id, backend, cause, request_id, project_id, user_id, repeat_once, changes_status, prepared, walked_to, \
-                       walked, rounds, batch, total, unchanged, updated, broken, failed, left_out, skipped, started_at) \
-                   SELECT $1, $2, $3, $4, $5, $6, FALSE, $7, FALSE, '', FALSE, 0, $8, COUNT(*), 0, 0, 0, 0, 0, 0, $9 \
+        let sql = "INSERT INTO ensure_runs (id, backend, cause, request_id, project_id, user_id, repeat_once, changes_status, prepared, incarnation, \
+                       walked_to, walked, rounds, batch, total, unchanged, updated, broken, failed, left_out, skipped, started_at) \
+                   SELECT $1, $2, $3, $4, $5, $6, FALSE, $7, FALSE, $10, '', FALSE, 0, $8, COUNT(*), 0, 0, 0, 0, 0, 0, $9 \
                    FROM share_instances WHERE backend = $2";
         on_tx!(self, c => sqlx::query(sql).bind(&run.id).bind(&run.backend).bind(run.cause).bind(&run.request_id).bind(&run.project_id)
-            .bind(&run.user_id).bind(run.changes_status).bind(run.batch).bind(run.started_at).execute(c).await?.rows_affected());
+            .bind(&run.user_id).bind(run.changes_status).bind(run.batch).bind(run.started_at).bind(&run.incarnation)
+            .execute(c).await?.rows_affected());
         Ok(())
     }
 
@@ -155,10 +160,35 @@ impl Tx {
         Ok(on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected()) == 1)
     }
 
-    /// The configuration was read again, and the driver says this of itself.
-    pub async fn ensure_prepared(&mut self, id: &str, fingerprint: Option<&str>, batch: i64, reason: Option<&str>) -> StoreResult<()> {
-        let sql = "UPDATE ensure_runs SET prepared = TRUE, fingerprint = $2, batch = $3, reason = $4 WHERE id = $1";
-        on_tx!(self, c => sqlx::query(sql).bind(id).bind(fingerprint).bind(batch).bind(reason).execute(c).await?.rows_affected());
+    /// A run that is not prepared yet shall be with this incarnation.
+    pub async fn ensure_begins_with(&mut self, id: &str, incarnation: Option<&str>) -> StoreResult<()> {
+        let sql = "UPDATE ensure_runs SET incarnation = COALESCE($2, incarnation) WHERE id = $1 AND NOT prepared";
+        on_tx!(self, c => sqlx::query(sql).bind(id).bind(incarnation).execute(c).await?.rows_affected());
+        Ok(())
+    }
+
+    /// The configuration was read again, and this incarnation's driver says this of itself.
+    pub async fn ensure_prepared(
+        &mut self,
+        id: &str,
+        incarnation: Option<&str>,
+        fingerprint: Option<&str>,
+        batch: i64,
+        reason: Option<&str>,
+    ) -> StoreResult<()> {
+        let sql = "UPDATE ensure_runs SET prepared = TRUE, incarnation = $2, fingerprint = $3, batch = $4, reason = $5 WHERE id = $1";
+        on_tx!(self, c => sqlx::query(sql).bind(id).bind(incarnation).bind(fingerprint).bind(batch).bind(reason)
+            .execute(c).await?.rows_affected());
+        Ok(())
+    }
+
+    /// The run is as it was when it began: nothing said so far counts. The caller has let go of what it held.
+    pub async fn ensure_start_over(&mut self, id: &str) -> StoreResult<()> {
+        on_tx!(self, c => sqlx::query("DELETE FROM ensure_shares WHERE run_id = $1").bind(id).execute(c).await?.rows_affected());
+        let sql = "UPDATE ensure_runs SET prepared = FALSE, incarnation = NULL, fingerprint = NULL, walked_to = '', walked = FALSE, rounds = 0, \
+                       total = (SELECT COUNT(*) FROM share_instances i WHERE i.backend = ensure_runs.backend), unchanged = 0, updated = 0, \
+                       broken = 0, failed = 0, left_out = 0, skipped = 0, reason = NULL WHERE id = $1";
+        on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected());
         Ok(())
     }
 

@@ -1,12 +1,16 @@
 //! One call for the shares of one part.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use super::{Ask, write};
 use crate::{
     clock,
     driver::{
         DriverResult,
+        backend::Backend,
         types::{EnsureItem, EnsureOutcome, ShareSnapshot},
     },
     jobs::{
@@ -19,12 +23,23 @@ use crate::{
 /// Shares of one look at their snapshots.
 const AT_ONCE: usize = 500;
 
-pub(super) async fn ask(cx: &JobContext, ask: &mut Ask, run: &EnsureRun, part: i64, shares: Vec<ShareRow>) -> Result<Outcome, TaskError> {
+pub(super) async fn ask(
+    cx: &JobContext,
+    ask: &mut Ask,
+    run: &EnsureRun,
+    backend: DriverResult<Arc<Backend>>,
+    part: i64,
+    shares: Vec<ShareRow>,
+) -> Result<Outcome, TaskError> {
     if shares.is_empty() {
         return let_go_of_nothing(cx, ask, run).await;
     }
     let items = items(cx, &shares).await?;
-    let e = match call_driver(cx, run, &items).await {
+    let answer = match backend {
+        Ok(backend) => call_driver(cx, &backend, &items).await,
+        Err(e) => Err(e),
+    };
+    let e = match answer {
         Ok(outcomes) => {
             write::write(cx, run, &shares, outcomes).await?;
             return Ok(ask.next());
@@ -65,8 +80,7 @@ async fn items(cx: &JobContext, shares: &[ShareRow]) -> Result<Vec<EnsureItem>, 
     Ok(told.into_iter().zip(whole).map(|(share, snapshots)| EnsureItem { share, snapshots }).collect())
 }
 
-async fn call_driver(cx: &JobContext, run: &EnsureRun, items: &[EnsureItem]) -> DriverResult<BTreeMap<String, EnsureOutcome>> {
-    let backend = cx.app.drivers.backend(&run.backend)?;
+async fn call_driver(cx: &JobContext, backend: &Backend, items: &[EnsureItem]) -> DriverResult<BTreeMap<String, EnsureOutcome>> {
     let first = items.first().map_or("", |i| i.share.id.as_str());
     backend.need_ensure()?.ensure_shares(&call(cx, &format!("ensure:{first}:{}", items.len())), items).await
 }

@@ -62,7 +62,7 @@ async fn close(cx: &JobContext, tx: &mut Tx, id: &str, outcome: &str, why: Optio
 async fn repeat(cx: &JobContext, tx: &mut Tx, run: &EnsureRun) -> Result<(), TaskError> {
     if run.repeat_once {
         let asker = Asker { request_id: &run.request_id, project_id: &run.project_id, user_id: &run.user_id };
-        start::start(&cx.app, tx, &run.backend, Cause::Repeat, asker).await?;
+        start::start(&cx.app, tx, &run.backend, Cause::Repeat, None, asker).await?;
     }
     Ok(())
 }

@@ -2,7 +2,8 @@
 //!
 //! A run of the task is one step, so that the back end's other jobs get their turn between two. All that a step needs to know
 //! is in the run's rows: what was prepared, which shares are held, how far the walk is. So a run that is taken over goes on
-//! where it was; asking a driver again for shares that were asked for is harmless. A batch that traps is halved, and the
+//! where it was; asking a driver again for shares that were asked for is harmless. All of a run is asked of one incarnation of
+//! the back end: one that changes in the middle of a run begins it anew. A batch that traps is halved, and the
 //! halves are rows too: a back end that is left alone for a while meanwhile goes on with the halves. However it ends (left
 //! out, failed, trapped, out of time), every share gets its status back and its jobs go on.
 
@@ -10,6 +11,7 @@ mod ask;
 mod check;
 mod end;
 mod prepare;
+mod serving;
 mod write;
 
 use std::time::Duration;
@@ -18,6 +20,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use self::serving::{Serving, serving};
 use super::{patience, tried::settled};
 use crate::{
     clock,
@@ -41,6 +44,10 @@ const WAITS: u32 = 120;
 struct Ask {
     /// None: it is to be seen whether a run is needed.
     run: Option<String>,
+    /// Of the back end, where no run is named: which one was swapped in.
+    incarnation: Option<String>,
+    /// How often in a row a process had the job that has not what it takes.
+    elsewhere: u32,
     /// Calls that failed in a row.
     failures: u32,
 }
@@ -104,7 +111,13 @@ async fn step(cx: &JobContext, ask: &mut Ask, run: &EnsureRun) -> Result<Outcome
         return prepare::prepare(cx, ask, run).await;
     }
     if let Some((part, shares)) = cx.app.store.ensure_part(&run.id).await? {
-        return ask::ask(cx, ask, run, part, shares).await;
+        let backend = match serving(cx, ask, &run.backend, run.incarnation.as_deref()).await? {
+            Serving::Here(backend) => Ok(backend),
+            Serving::Down(e) => Err(e),
+            Serving::Elsewhere(outcome) => return Ok(outcome),
+            Serving::Instead(_) => return prepare::start_over(cx, ask, run).await,
+        };
+        return ask::ask(cx, ask, run, backend, part, shares).await;
     }
     let (mut tx, now) = (cx.app.store.begin().await?, clock::now());
     if !run.walked {

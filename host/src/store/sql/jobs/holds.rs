@@ -11,9 +11,7 @@ impl Tx {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        for key in keys {
-            self.lock_key(key).await?;
-        }
+        self.lock_keys(keys).await?;
         let mut sql = Sql::new("SELECT order_key FROM jobs WHERE state <> 'done' AND order_key IN ");
         sql.bind_list(keys.iter().map(String::as_str)).push(" UNION SELECT order_key FROM job_holds WHERE order_key IN ");
         sql.bind_list(keys.iter().map(String::as_str));
