@@ -31,6 +31,22 @@ both_databases! {
         assert_eq!(second.await.unwrap().unwrap(), "first");
     }
 
+    async fn several_locked_keys_make_whoever_wants_one_of_them_wait(db) {
+        let mut first = db.store.begin().await.unwrap();
+        first.lock_keys(&["volume-1".to_owned(), "volume-2".to_owned(), "volume-1".to_owned()]).await.unwrap();
+        let store = db.store.clone();
+        let second = tokio::spawn(async move {
+            let mut tx = store.begin().await?;
+            tx.lock_key("volume-2").await?;
+            let seen = tx.settle_setting("who", "second").await?;
+            tx.commit().await?;
+            Ok::<_, StoreError>(seen)
+        });
+        first.set_setting("who", "first").await.unwrap();
+        first.commit().await.unwrap();
+        assert_eq!(second.await.unwrap().unwrap(), "first");
+    }
+
     async fn hooks_run_after_a_commit_in_order_and_never_after_a_rollback(db) {
         let (send, mut receive) = tokio::sync::mpsc::unbounded_channel();
         let mut tx = db.store.begin().await.unwrap();

@@ -7,7 +7,7 @@ use stowage::{
     error::Kind,
     jobs::{JobFault, NewJob},
     store::{
-        Store,
+        Store, StoreError,
         sql::jobs::{Claimed, JobEnd, JobFilter, Release},
     },
 };
@@ -141,6 +141,26 @@ both_databases! {
         assert_eq!(claim(&db.store, "h@a", "w", 3).await, ["a3"]);
         assert_eq!(claim(&db.store, "", "w", 3).await, ["none"]);
         assert_eq!(db.store.ready_lanes().await.unwrap(), ["h@b"]);
+    }
+
+    async fn those_who_hold_the_same_keys_in_other_orders_wait_for_each_other_and_never_both(db) {
+        let keys: Vec<String> = (0..100).map(|n| format!("v{n}")).collect();
+        let backwards: Vec<String> = keys.iter().rev().cloned().collect();
+        let hold = |keys: Vec<String>, holder: &'static str| {
+            let store = db.store.clone();
+            tokio::spawn(async move {
+                let mut tx = store.begin().await?;
+                let held = tx.hold_order_keys(&keys, holder).await?.len();
+                tx.rollback().await?;
+                Ok::<_, StoreError>(held)
+            })
+        };
+        for _ in 0..20 {
+            let both = [hold(keys.clone(), "one"), hold(backwards.clone(), "other")];
+            for held in both {
+                assert_eq!(held.await.unwrap().unwrap(), 100);
+            }
+        }
     }
 
     async fn a_rolled_back_insertion_leaves_no_job(db) {

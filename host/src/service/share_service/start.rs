@@ -1,4 +1,4 @@
-//! The beginning of a run of ensure: its row, its first batch of shares, its job and its event, in the caller's transaction.
+//! The beginning of a run of ensure: its row, its first shares, its job and its event, in the caller's transaction.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::{
 pub const KIND: &str = "backend.ensure";
 /// How many shares are asked for in one call where the driver has no wish.
 const BATCH: i64 = 500;
-/// More than this no driver gets: what it says is written in one transaction for each hundred.
+/// More than this no driver gets: its shares are taken, and what it says is written, in one transaction for each hundred.
 const LARGEST_BATCH: i64 = 2000;
 /// A run of many shares on a slow array may take long. After this what it holds is let go.
 const AGE: Duration = Duration::from_secs(24 * 3600);
@@ -80,8 +80,9 @@ pub async fn start(
         started_at: now,
     };
     tx.ensure_begin(&new, now - clock::micros(KEEP)).await?;
-    let run = tx.ensure_run(&new.id).await?.ok_or_else(|| StoreError::Corrupt("the run just inserted is not there".to_owned()))?;
-    tx.ensure_take_next(&run, now).await?;
+    let mut run = tx.ensure_run(&new.id).await?.ok_or_else(|| StoreError::Corrupt("the run just inserted is not there".to_owned()))?;
+    // the first of them, so that whoever asked finds them taken
+    tx.ensure_take_next(&mut run, new.batch, now).await?;
     event(tx, "share.ensure.start", &run).await?;
     tx.enqueue(&app.jobs, job(backend, json!({ "run": run.id }), asker)).await?;
     Ok(run)

@@ -17,6 +17,10 @@ use crate::{
     },
 };
 
+/// How many shares one transaction takes at most, whatever the size of a call: each has a lock of its own on PostgreSQL, where all
+/// transactions together have room for some thousands.
+pub const TAKEN_AT_ONCE: i64 = 100;
+
 /// A share that a run has something to say of.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow, serde::Serialize)]
 pub struct EnsureShare {
@@ -44,7 +48,18 @@ impl Candidate {
     }
 }
 
+fn count(ids: &[String]) -> i64 {
+    i64::try_from(ids.len()).unwrap_or(i64::MAX)
+}
+
 impl Store {
+    /// The fewest turns that a busy share had which has not had `tries`. None: there is none left to try.
+    pub async fn ensure_tried_least(&self, run_id: &str, tries: i64) -> StoreResult<Option<i64>> {
+        let sql = "SELECT MIN(part) FROM ensure_shares WHERE run_id = $1 AND state = 'busy' AND part < $2";
+        let (least,): (Option<i64>,) = on_read!(self, p => sqlx::query_as(sql).bind(run_id).bind(tries).fetch_one(p).await?);
+        Ok(least)
+    }
+
     /// The shares that are asked for in the next call, and their number.
     pub async fn ensure_part(&self, run_id: &str) -> StoreResult<Option<(i64, Vec<ShareRow>)>> {
         let sql = "SELECT MIN(part) FROM ensure_shares WHERE run_id = $1 AND state = 'held'";
@@ -76,38 +91,44 @@ impl Tx {
         Ok((rows, n))
     }
 
-    /// Takes the next batch of a run; false: every share had its turn.
-    pub async fn ensure_take_next(&mut self, run: &EnsureRun, now: Micros) -> StoreResult<bool> {
+    /// Takes the next shares of a run, up to `limit` and [`TAKEN_AT_ONCE`], and writes down in `run`, too, how far it is. How many
+    /// had their turn; none: every share had.
+    pub async fn ensure_take_next(&mut self, run: &mut EnsureRun, limit: i64, now: Micros) -> StoreResult<i64> {
         let sql = "SELECT i.id AS instance_id, s.id, s.status, s.task_state FROM share_instances i JOIN shares s ON s.id = i.share_id \
                    WHERE i.backend = $1 AND i.id > $2 ORDER BY i.id LIMIT $3";
-        let next: Vec<Candidate> =
-            on_tx!(self, c => sqlx::query_as(sql).bind(&run.backend).bind(&run.walked_to).bind(run.batch).fetch_all(c).await?);
+        let next: Vec<Candidate> = on_tx!(self, c => sqlx::query_as(sql).bind(&run.backend).bind(&run.walked_to)
+            .bind(limit.min(TAKEN_AT_ONCE)).fetch_all(c).await?);
         let Some(last) = next.last().map(|c| c.instance_id.clone()) else {
             self.ensure_walked(&run.id, None).await?;
-            return Ok(false);
+            run.walked = true;
+            return Ok(0);
         };
         let ids: Vec<String> = next.into_iter().map(|c| c.id).collect();
         self.ensure_take(run, &ids, 0, now).await?;
         self.ensure_walked(&run.id, Some(&last)).await?;
-        Ok(true)
+        run.walked_to = last;
+        Ok(count(&ids))
     }
 
-    /// Takes those that were busy and no longer are; those tried least first, none more than `tries` times. False: there is
-    /// none left to try.
-    pub async fn ensure_take_busy(&mut self, run: &EnsureRun, tries: i64, now: Micros) -> StoreResult<bool> {
+    /// Takes those of the busy shares that no longer are, of those that had `tried` turns before; up to `limit` and
+    /// [`TAKEN_AT_ONCE`]. How many had one more turn, and how many are held now.
+    pub async fn ensure_take_busy(&mut self, run: &EnsureRun, tried: i64, limit: i64, now: Micros) -> StoreResult<(i64, i64)> {
         // a busy share's part is the number of its turns
-        let sql =
-            "SELECT share_id, part FROM ensure_shares WHERE run_id = $1 AND state = 'busy' AND part < $2 ORDER BY part, share_id LIMIT $3";
-        let rows: Vec<(String, i64)> = on_tx!(self, c => sqlx::query_as(sql).bind(&run.id).bind(tries).bind(run.batch).fetch_all(c).await?);
-        let Some(tried) = rows.iter().map(|(_, tried)| *tried).max() else { return Ok(false) };
-        let ids: Vec<String> = rows.into_iter().map(|(id, _)| id).collect();
+        let sql = "SELECT share_id FROM ensure_shares WHERE run_id = $1 AND state = 'busy' AND part = $2 ORDER BY share_id LIMIT $3";
+        let rows: Vec<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(&run.id).bind(tried)
+            .bind(limit.min(TAKEN_AT_ONCE)).fetch_all(c).await?);
+        if rows.is_empty() {
+            return Ok((0, 0));
+        }
+        let ids: Vec<String> = rows.into_iter().map(|(id,)| id).collect();
         self.ensure_forget(&run.id, &ids).await?;
-        self.ensure_take(run, &ids, tried + 1, now).await?;
-        Ok(true)
+        let held = self.ensure_take(run, &ids, tried + 1, now).await?;
+        Ok((count(&ids), held))
     }
 
-    /// Takes what fits of `ids`; what something else works on is noted as busy. The rest has nothing that could be ensured.
-    async fn ensure_take(&mut self, run: &EnsureRun, ids: &[String], tried: i64, now: Micros) -> StoreResult<()> {
+    /// Takes what fits of `ids`, and how many that are; what something else works on is noted as busy. The rest has nothing that
+    /// could be ensured.
+    async fn ensure_take(&mut self, run: &EnsureRun, ids: &[String], tried: i64, now: Micros) -> StoreResult<i64> {
         // their rows are held before anything is decided
         let mut sql = Sql::new("UPDATE shares SET status = status WHERE id IN ");
         sql.bind_list(ids.iter().map(String::as_str));
@@ -131,7 +152,7 @@ impl Tx {
             self.run(sql).await?;
             self.instances_follow(&held, now).await?;
         }
-        Ok(())
+        Ok(count(&held))
     }
 
     async fn ensure_note(&mut self, run_id: &str, ids: &[String], state: &str, part: i64) -> StoreResult<()> {

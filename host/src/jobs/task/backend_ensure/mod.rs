@@ -12,6 +12,7 @@ mod check;
 mod end;
 mod prepare;
 mod serving;
+mod take;
 mod write;
 
 use std::time::Duration;
@@ -23,7 +24,6 @@ use serde_json::json;
 use self::serving::{Serving, serving};
 use super::{patience, tried::settled};
 use crate::{
-    clock,
     driver::{DriverError, ErrorKind},
     jobs::{JobContext, Outcome, Task, TaskError},
     store::sql::ensure::EnsureRun,
@@ -85,7 +85,7 @@ impl Task for BackendEnsure {
             let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
             let Some(id) = ask.run.clone() else { return check::check(cx, &mut ask).await };
             match under_way(cx, &id).await? {
-                Some(run) => step(cx, &mut ask, &run).await,
+                Some(run) => step(cx, &mut ask, run).await,
                 None => settled(cx, cx.app.store.begin().await?).await,
             }
         })
@@ -106,31 +106,18 @@ async fn under_way(cx: &JobContext, id: &str) -> Result<Option<EnsureRun>, TaskE
     Ok(cx.app.store.ensure_run(id).await?.filter(|run| run.ended_at.is_none()))
 }
 
-async fn step(cx: &JobContext, ask: &mut Ask, run: &EnsureRun) -> Result<Outcome, TaskError> {
+async fn step(cx: &JobContext, ask: &mut Ask, run: EnsureRun) -> Result<Outcome, TaskError> {
     if !run.prepared {
-        return prepare::prepare(cx, ask, run).await;
+        return prepare::prepare(cx, ask, &run).await;
     }
     if let Some((part, shares)) = cx.app.store.ensure_part(&run.id).await? {
         let backend = match serving(cx, ask, &run.backend, run.incarnation.as_deref()).await? {
             Serving::Here(backend) => Ok(backend),
             Serving::Down(e) => Err(e),
             Serving::Elsewhere(outcome) => return Ok(outcome),
-            Serving::Instead(_) => return prepare::start_over(cx, ask, run).await,
+            Serving::Instead(_) => return prepare::start_over(cx, ask, &run).await,
         };
-        return ask::ask(cx, ask, run, backend, part, shares).await;
+        return ask::ask(cx, ask, &run, backend, part, shares).await;
     }
-    let (mut tx, now) = (cx.app.store.begin().await?, clock::now());
-    if !run.walked {
-        tx.ensure_take_next(run, now).await?;
-        cx.commit_step(tx).await?;
-        return Ok(ask.next());
-    }
-    if !tx.ensure_take_busy(run, TRIES, now).await? {
-        tx.rollback().await?;
-        return end::end(cx, &run.id).await;
-    }
-    tx.ensure_round(&run.id).await?;
-    let taken = !tx.ensure_held(&run.id).await?.is_empty();
-    cx.commit_step(tx).await?;
-    Ok(if taken { ask.next() } else { ask.later(PAUSE, "shares are busy with something else".to_owned()) })
+    if run.walked { take::busy(cx, ask, &run).await } else { take::next(cx, ask, run).await }
 }
