@@ -6,6 +6,7 @@ use serde_json::json;
 use sqlx::{Connection, PgConnection};
 use stowage::{
     clock,
+    domain::share::ShareStatus,
     store::sql::{ensure::NewEnsureRun, ensure_shares::TAKEN_AT_ONCE},
 };
 use support::{both_databases, many_shares, wait};
@@ -66,25 +67,29 @@ async fn b6_ensuring_many_shares_holds_up_no_other_work_of_the_back_end() {
     assert!(cycles >= 2, "the others waited for the run: {cycles}");
 }
 
+/// A run `r` that calls for `batch` shares at once.
+fn new_run(batch: i64) -> NewEnsureRun {
+    NewEnsureRun {
+        id: "r".into(),
+        backend: HOST.into(),
+        cause: "request",
+        request_id: String::new(),
+        project_id: String::new(),
+        user_id: String::new(),
+        changes_status: true,
+        incarnation: None,
+        batch,
+        started_at: clock::now(),
+    }
+}
+
 both_databases! {
     async fn however_many_are_asked_for_in_one_call_a_transaction_locks_few_of_them(db) {
         let site = Site::on(&db, vec![backend("m", json!({ "pools": ["p1:10000000"] }))], |_| {}).await;
         let first = site.available().await;
         many_shares::copies(&site.app().config.get().database_url(), &first, 249).await;
-        let new = NewEnsureRun {
-            id: "r".into(),
-            backend: HOST.into(),
-            cause: "request",
-            request_id: String::new(),
-            project_id: String::new(),
-            user_id: String::new(),
-            changes_status: true,
-            incarnation: None,
-            batch: 2000,
-            started_at: clock::now(),
-        };
         let mut tx = site.app().store.begin().await.unwrap();
-        tx.ensure_begin(&new, 0).await.unwrap();
+        tx.ensure_begin(&new_run(2000), 0).await.unwrap();
         let mut run = tx.ensure_run("r").await.unwrap().unwrap();
         assert_eq!(tx.ensure_take_next(&mut run, run.batch, clock::now()).await.unwrap(), TAKEN_AT_ONCE);
         assert_eq!(tx.ensure_held("r").await.unwrap().len(), 100);
@@ -99,5 +104,28 @@ both_databases! {
         patient(&site.operator().await).await.expect(202);
         let run = ended(&site).await;
         assert_eq!((&run["state"], &run["total"], &run["unchanged"]), (&json!("done"), &json!(250), &json!(250)), "{run}");
+    }
+}
+
+both_databases! {
+    async fn a_share_that_is_gone_holds_up_nothing_and_lets_go_of_no_other(db) {
+        let site = Site::on(&db, vec![backend("m", json!({}))], |_| {}).await;
+        let (gone, other) = (site.available().await, site.available().await);
+        let mut tx = site.app().store.begin().await.unwrap();
+        tx.ensure_begin(&new_run(10), 0).await.unwrap();
+        let mut run = tx.ensure_run("r").await.unwrap().unwrap();
+        assert_eq!(tx.ensure_take_next(&mut run, 10, clock::now()).await.unwrap(), 2);
+        tx.ensure_split("r", 0, &[other.as_str()]).await.unwrap();
+        assert!(tx.share_remove(&gone, &[ShareStatus::Ensuring]).await.unwrap());
+        tx.commit().await.unwrap();
+        let store = &site.app().store;
+        let (part, shares) = store.ensure_part("r").await.unwrap().unwrap();
+        assert_eq!((part, shares.len()), (0, 0));
+        let mut tx = store.begin().await.unwrap();
+        tx.ensure_gone("r", part, clock::now()).await.unwrap();
+        tx.commit().await.unwrap();
+        let (part, shares) = store.ensure_part("r").await.unwrap().unwrap();
+        assert_eq!((part, shares.iter().map(|s| s.id.as_str()).collect::<Vec<_>>()), (1, vec![other.as_str()]));
+        assert_eq!(store.ensure_run("r").await.unwrap().unwrap().total, 1, "the bar fills");
     }
 }

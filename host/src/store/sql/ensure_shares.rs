@@ -201,6 +201,25 @@ impl Tx {
         Ok(rows.into_iter().map(|(id,)| id).collect())
     }
 
+    /// What a run holds in one part.
+    pub async fn ensure_held_in(&mut self, run_id: &str, part: i64) -> StoreResult<Vec<String>> {
+        let sql = "SELECT share_id FROM ensure_shares WHERE run_id = $1 AND state = 'held' AND part = $2 ORDER BY share_id";
+        let rows: Vec<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(run_id).bind(part).fetch_all(c).await?);
+        Ok(rows.into_iter().map(|(id,)| id).collect())
+    }
+
+    /// The shares of a part are gone: nothing is held for them, and there are fewer to be done.
+    pub async fn ensure_gone(&mut self, run_id: &str, part: i64, now: Micros) -> StoreResult<()> {
+        let gone = self.ensure_held_in(run_id, part).await?;
+        // as many as a statement takes
+        for some in gone.chunks(500) {
+            self.ensure_let_go(run_id, some, now).await?;
+        }
+        let sql = "UPDATE ensure_runs SET total = total - $2 WHERE id = $1";
+        on_tx!(self, c => sqlx::query(sql).bind(run_id).bind(count(&gone)).execute(c).await?.rows_affected());
+        Ok(())
+    }
+
     /// What a run says of a share when it is done with it.
     pub async fn ensure_report(&mut self, run_id: &str, share_id: &str, state: &str, reason: Option<&str>) -> StoreResult<()> {
         let sql = "INSERT INTO ensure_shares (run_id, share_id, state, part, reason) VALUES ($1, $2, $3, 0, $4) \

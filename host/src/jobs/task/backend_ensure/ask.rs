@@ -32,7 +32,8 @@ pub(super) async fn ask(
     shares: Vec<ShareRow>,
 ) -> Result<Outcome, TaskError> {
     if shares.is_empty() {
-        return let_go_of_nothing(cx, ask, run).await;
+        forget_gone(cx, &run.id, part).await?;
+        return Ok(ask.next());
     }
     let items = items(cx, &shares).await?;
     let answer = match backend {
@@ -86,11 +87,9 @@ async fn call_driver(cx: &JobContext, backend: &Backend, items: &[EnsureItem]) -
 }
 
 /// Shares that are held cannot go; should one have gone all the same, it holds up nothing.
-async fn let_go_of_nothing(cx: &JobContext, ask: &Ask, run: &EnsureRun) -> Result<Outcome, TaskError> {
+pub(super) async fn forget_gone(cx: &JobContext, run_id: &str, part: i64) -> Result<(), TaskError> {
     let mut tx = cx.app.store.begin().await?;
-    let held = tx.ensure_held(&run.id).await?;
-    tx.ensure_let_go(&run.id, &held, clock::now()).await?;
+    tx.ensure_gone(run_id, part, clock::now()).await?;
     write::wake(cx, &mut tx).await?;
-    cx.commit_step(tx).await?;
-    Ok(ask.next())
+    cx.commit_step(tx).await
 }
