@@ -3,6 +3,7 @@
 mod access;
 mod bin;
 mod ensure;
+mod ensure_late;
 mod ensure_many;
 mod ensure_processes;
 mod ensure_runs;

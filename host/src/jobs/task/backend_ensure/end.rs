@@ -1,14 +1,24 @@
 //! The end of a run: what was busy to the end is named, nothing is held any more, and one run more follows where somebody
 //! asked meanwhile.
 
-use super::write::wake;
+use super::{
+    ask::forget_gone,
+    write::{AT_ONCE, wake},
+};
 use crate::{
     clock,
-    jobs::{JobContext, Outcome, TaskError, task::tried::settled},
+    jobs::{
+        JobContext, Outcome, TaskError,
+        task::{share_support::tell, tried::settled},
+    },
+    notify::share_message::{ShareAction, ShareDetail},
     service::share_service::start::{self, Asker, Cause},
     store::{
         Tx,
-        sql::ensure::{EnsureCounts, EnsureRun},
+        sql::{
+            ensure::{EnsureCounts, EnsureRun},
+            shares::ShareRow,
+        },
     },
 };
 
@@ -23,25 +33,38 @@ pub(super) async fn end(cx: &JobContext, id: &str) -> Result<Outcome, TaskError>
     settled(cx, tx).await
 }
 
-/// It ends here; what it holds is as before.
-pub(super) async fn give_up(cx: &JobContext, id: &str, why: &str) -> Result<Outcome, TaskError> {
+/// It ends here; what it holds is as before, and whoever owns it reads so where there is something to say.
+pub(super) async fn give_up(cx: &JobContext, id: &str, why: &str, told: Option<ShareDetail>) -> Result<Outcome, TaskError> {
     tracing::warn!(host = cx.job.resource_id, why, "a run of ensure is given up");
-    let mut tx = cx.app.store.begin().await?;
-    let held = tx.ensure_held(id).await?;
-    // as many as a statement takes
-    for some in held.chunks(500) {
-        tx.ensure_let_go(id, some, clock::now()).await?;
-        for share in some {
-            tx.ensure_report(id, share, "skipped", Some(why)).await?;
+    while let Some((part, shares)) = cx.app.store.ensure_part(id).await? {
+        if shares.is_empty() {
+            forget_gone(cx, id, part).await?;
         }
-        let skipped = i64::try_from(some.len()).unwrap_or(0);
-        tx.ensure_count(id, EnsureCounts { skipped, ..EnsureCounts::default() }).await?;
+        for some in shares.chunks(AT_ONCE) {
+            skip(cx, id, some, why, told).await?;
+        }
     }
-    wake(cx, &mut tx).await?;
+    let mut tx = cx.app.store.begin().await?;
     if let Some(run) = close(cx, &mut tx, id, "given_up", Some(why)).await? {
         repeat(cx, &mut tx, &run).await?;
     }
     settled(cx, tx).await
+}
+
+async fn skip(cx: &JobContext, id: &str, shares: &[ShareRow], why: &str, told: Option<ShareDetail>) -> Result<(), TaskError> {
+    let ids: Vec<String> = shares.iter().map(|s| s.id.clone()).collect();
+    let mut tx = cx.app.store.begin().await?;
+    tx.ensure_let_go(id, &ids, clock::now()).await?;
+    for share in shares {
+        if let Some(detail) = told {
+            tell(&mut tx, cx, share, ShareAction::Ensure, detail, "").await?;
+        }
+        tx.ensure_report(id, &share.id, "skipped", Some(why)).await?;
+    }
+    let skipped = i64::try_from(shares.len()).unwrap_or(0);
+    tx.ensure_count(id, EnsureCounts { skipped, ..EnsureCounts::default() }).await?;
+    wake(cx, &mut tx).await?;
+    cx.commit_step(tx).await
 }
 
 /// The run as it ended; none: it had ended before, or its back end is gone.

@@ -26,6 +26,7 @@ use super::{patience, tried::settled};
 use crate::{
     driver::{DriverError, ErrorKind},
     jobs::{JobContext, Outcome, Task, TaskError},
+    notify::share_message::ShareDetail,
     store::sql::ensure::EnsureRun,
 };
 
@@ -95,7 +96,9 @@ impl Task for BackendEnsure {
         Box::pin(async move {
             let ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
             match ask.run {
-                Some(id) if under_way(cx, &id).await?.is_some() => end::give_up(cx, &id, "it did not end in time").await,
+                Some(id) if under_way(cx, &id).await?.is_some() => {
+                    end::give_up(cx, &id, "it did not end in time", Some(ShareDetail::TookTooLong)).await
+                }
                 _ => settled(cx, cx.app.store.begin().await?).await,
             }
         })

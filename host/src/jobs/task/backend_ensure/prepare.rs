@@ -38,7 +38,7 @@ pub(super) async fn prepare(cx: &JobContext, ask: &mut Ask, run: &EnsureRun) -> 
         Err(e) => {
             unless_fenced(&e)?;
             if e.kind == crate::driver::ErrorKind::NotImplemented {
-                return end::give_up(cx, &run.id, "its driver does not ensure shares").await;
+                return end::give_up(cx, &run.id, "its driver does not ensure shares", None).await;
             }
             if let Some(after) = ask.again(&e) {
                 return Ok(ask.later(after, e.to_string()));

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Shares of one transaction.
-const AT_ONCE: usize = 100;
+pub(super) const AT_ONCE: usize = 100;
 
 /// `outcomes` are by instance. A share without one was left out.
 pub(super) async fn write(
