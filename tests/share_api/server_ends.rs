@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Client, both_databases};
+use sqlx::{Connection, PgConnection};
+use stowage::{clock, domain::share::ShareStatus, store::StoreError};
+use support::{Client, both_databases, db::Db};
 
 use crate::{
     net::{self, subnet_ids},
     served::{available, create, failed, network, one, servers, site, site_with},
-    site::Site,
+    site::{Site, allow},
 };
 
 async fn drop_share(client: &Client, share: &str) {
@@ -37,7 +39,44 @@ async fn forgotten(site: &Site, network: &str) {
     .await;
 }
 
+/// Until a transaction waits for another. On SQLite it does before it begins.
+async fn somebody_waits(db: &Db) {
+    if !db.is_postgres() {
+        return;
+    }
+    support::wait::until("a transaction to wait", || async {
+        let mut looks = PgConnection::connect(&db.options.url).await.unwrap();
+        let sql = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        let (n,): (i64,) = sqlx::query_as(sql).fetch_one(&mut looks).await.unwrap();
+        (n > 0).then_some(())
+    })
+    .await;
+}
+
 both_databases! {
+    async fn a_share_that_goes_waits_for_whoever_decides_about_its_server_and_neither_fails(db) {
+        let site = site(&db, json!({})).await;
+        let member = site.member().await;
+        let id = network(&member, &["blue"]).await;
+        let share = available(&member, &id).await;
+        let rule = allow(&member, &share, "10.1.0.200").await;
+        member.until(&format!("/share-access-rules/{rule}"), |a| a.body()["access"]["state"] == "active").await;
+        let server = site.only_server(&id).await;
+        let store = site.app().store.clone();
+        let mut decides = store.begin().await.unwrap();
+        decides.share_server_locked(&server).await.unwrap().unwrap();
+        let goes = tokio::spawn(async move {
+            let mut tx = store.begin().await?;
+            let gone = tx.share_remove(&share, &[ShareStatus::Available]).await?;
+            tx.rollback().await?;
+            Ok::<_, StoreError>(gone)
+        });
+        somebody_waits(&db).await;
+        assert_eq!(decides.server_rules_failed(&server, clock::now()).await.unwrap(), 1);
+        decides.rollback().await.unwrap();
+        assert!(goes.await.unwrap().unwrap());
+    }
+
     async fn an_operator_deletes_an_idle_server(db) {
         let site = site(&db, json!({})).await;
         let (member, operator) = (site.member().await, site.operator().await);

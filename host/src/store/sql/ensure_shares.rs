@@ -129,10 +129,8 @@ impl Tx {
     /// Takes what fits of `ids`, and how many that are; what something else works on is noted as busy. The rest has nothing that
     /// could be ensured.
     async fn ensure_take(&mut self, run: &EnsureRun, ids: &[String], tried: i64, now: Micros) -> StoreResult<i64> {
-        // their rows are held before anything is decided
-        let mut sql = Sql::new("UPDATE shares SET status = status WHERE id IN ");
-        sql.bind_list(ids.iter().map(String::as_str));
-        self.run(sql).await?;
+        // before anything is decided
+        self.shares_held(ids).await?;
         let mut sql = Sql::new(
             "SELECT i.id AS instance_id, s.id, s.status, s.task_state FROM share_instances i JOIN shares s ON s.id = i.share_id WHERE s.id IN ",
         );
@@ -153,6 +151,14 @@ impl Tx {
             self.instances_follow(&held, now).await?;
         }
         Ok(count(&held))
+    }
+
+    /// Holds the rows of shares in the order of their ids, so that two who hold some of the same never wait for each other.
+    async fn shares_held(&mut self, ids: &[String]) -> StoreResult<()> {
+        let mut sql = Sql::new("SELECT id FROM shares WHERE id IN ");
+        sql.bind_list(ids.iter().map(String::as_str)).push(" ORDER BY id ").push(&self.dialect().expand("{for_update}"));
+        let _: Vec<(String,)> = self.fetch_all(sql).await?;
+        Ok(())
     }
 
     async fn ensure_note(&mut self, run_id: &str, ids: &[String], state: &str, part: i64) -> StoreResult<()> {
@@ -185,6 +191,7 @@ impl Tx {
         if ids.is_empty() {
             return Ok(());
         }
+        self.shares_held(ids).await?;
         let mut sql = Sql::new("UPDATE shares SET status = COALESCE(previous_status, 'available'), previous_status = NULL, updated_at = ");
         sql.bind(now).push(" WHERE id IN ").bind_list(ids.iter().map(String::as_str));
         sql.push(" AND status = ").bind(ShareStatus::Ensuring.as_str());

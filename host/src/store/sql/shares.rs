@@ -250,12 +250,16 @@ impl Tx {
 
     /// The share goes with its instance, rules, locks, locations and metadata, provided it is in one of `from`.
     pub async fn share_remove(&mut self, id: &str, from: &[ShareStatus]) -> StoreResult<bool> {
+        // before the share and its rules: whoever decides about a server goes from it to them
+        let server = self.share_server_of(id).await?;
+        if let Some(server) = &server {
+            self.share_server_locked(server).await?;
+        }
         let mut sql = Sql::new("UPDATE shares SET status = status WHERE id = ");
         sql.bind(id).push(" AND status IN ").bind_list(from.iter().map(|s| s.as_str()));
         if !self.run(sql).await? {
             return Ok(false);
         }
-        let server = self.share_server_of(id).await?;
         for sql in [
             "DELETE FROM resource_locks WHERE resource_id IN (SELECT id FROM share_access_rules WHERE share_id = $1)",
             "DELETE FROM resource_locks WHERE resource_id = $1",
