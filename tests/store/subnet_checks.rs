@@ -71,6 +71,36 @@ both_databases! {
         assert!(db.store.subnet_check_answers("old").await.unwrap().is_empty() && db.store.subnet_check_answers("new").await.unwrap().is_empty());
     }
 
+    async fn of_two_that_refuse_at_once_one_is_the_first(db) {
+        network(&db.store).await;
+        let mut tx = db.store.begin().await.unwrap();
+        tx.subnet_check_insert(&question(""), &check("c", 7)).await.unwrap();
+        for server in ["s", "t"] {
+            tx.subnet_check_asks(&asked("c", server)).await.unwrap();
+        }
+        tx.commit().await.unwrap();
+        let refuse = |server: &'static str| {
+            let store = db.store.clone();
+            tokio::spawn(async move {
+                let mut tx = store.begin().await?;
+                tx.subnet_check_held("c").await?;
+                let before = tx.subnet_check_refusals("c").await?;
+                tx.subnet_check_answer("c", server, SubnetVerdict::Refused, None, None).await?;
+                tx.commit().await?;
+                Ok::<_, StoreError>(before)
+            })
+        };
+        let both = [refuse("s"), refuse("t")];
+        let mut before = Vec::new();
+        for one in both {
+            before.push(one.await.unwrap().unwrap());
+        }
+        before.sort_unstable();
+        assert_eq!(before, [0, 1]);
+        let mut tx = db.store.begin().await.unwrap();
+        assert!(!tx.subnet_check_held("gone").await.unwrap());
+    }
+
     async fn a_promised_subnet_is_the_servers_before_its_driver_gave_it(db) {
         network(&db.store).await;
         let mut tx = db.store.begin().await.unwrap();

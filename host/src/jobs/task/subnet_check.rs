@@ -123,6 +123,8 @@ async fn answer(
     // a database may not take what a driver writes
     let reason: Option<String> = reason.map(|r| r.chars().filter(|c| *c != '\0').take(MAX_REASON).collect());
     let mut tx = cx.app.store.begin().await?;
+    // of two drivers that refuse at once one is the first
+    tx.subnet_check_held(&ask.check_id).await?;
     let refusals = tx.subnet_check_refusals(&ask.check_id).await?;
     let counts = tx.subnet_check_answer(&ask.check_id, &cx.job.resource_id, verdict, reason.as_deref(), addresses).await?;
     if let Some(server) = server.filter(|_| counts && refusals == 0 && verdict == SubnetVerdict::Refused) {

@@ -126,6 +126,12 @@ impl Tx {
             == 1)
     }
 
+    /// Holds the check: who says something of it does so one after the other. False: it is gone.
+    pub async fn subnet_check_held(&mut self, check_id: &str) -> StoreResult<bool> {
+        let sql = "UPDATE subnet_checks SET id = id WHERE id = $1";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(check_id).execute(c).await?.rows_affected()) == 1)
+    }
+
     /// How many drivers have refused so far.
     pub async fn subnet_check_refusals(&mut self, check_id: &str) -> StoreResult<i64> {
         let sql = "SELECT COUNT(*) FROM subnet_check_answers WHERE check_id = $1 AND verdict = 'refused'";
