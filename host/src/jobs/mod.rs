@@ -95,7 +95,8 @@ const CLAIM_BITS: u32 = 16;
 
 impl Job {
     /// What driver calls carry, so that an array can refuse a late call. It goes up with every claim of this job and from
-    /// each job of an object to the next one: a delete is newer than a create that was taken over five times.
+    /// each job of an object to the next one: a delete is newer than a create that was taken over five times. A job about many
+    /// objects (an ensure run), and one that cleans up after another, are in no order with the objects' own.
     pub fn call_generation(&self) -> u64 {
         let claims = u64::try_from(self.generation).unwrap_or(0).min((1 << CLAIM_BITS) - 1);
         (u64::try_from(self.seq).unwrap_or(0) << (CLAIM_BITS + 1)) | (claims << 1)
