@@ -136,6 +136,25 @@ async fn free(store: &Store, key: &str) -> Vec<(i64, i64)> {
 }
 
 both_databases! {
+    async fn a_place_that_means_another_subnet_by_now_gives_back_what_it_meant_before(db) {
+        network(&db.store).await;
+        server(&db.store, "s").await;
+        let (one, two) = (subnet("one", "10.0.0.0/24", &[]), subnet("two", "10.1.0.0/24", &[]));
+        let before = plugin(vec![one.clone(), two.clone()]);
+        let got = reserve(&db.store, &before, "s", &[want(2)]).await.unwrap();
+        assert_eq!(addresses(&got), ["10.0.0.1", "10.0.0.2"]);
+        // the default is another
+        let after = plugin(vec![two, one]);
+        for _ in 0..2 {
+            let got = reserve(&db.store, &after, "s", &[want(2)]).await.unwrap();
+            assert_eq!(addresses(&got), ["10.1.0.1", "10.1.0.2"], "the same at each repeat");
+            assert_eq!(got[0].segment.cidr, "10.1.0.0/24");
+        }
+        let has = db.store.network_allocations_of("s").await.unwrap();
+        assert_eq!(has.iter().map(|a| a.network_key.as_str()).collect::<Vec<_>>(), ["two", "two"]);
+        assert_eq!(free(&db.store, "one").await, [(1, 254)]);
+    }
+
     async fn a_server_gets_addresses_of_the_subnet_that_its_network_names(db) {
         network(&db.store).await;
         server(&db.store, "s").await;

@@ -9,7 +9,10 @@
 
 pub mod space;
 
-use std::{collections::BTreeMap, net::IpAddr};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::IpAddr,
+};
 
 use futures::future::BoxFuture;
 use ipnet::IpNet;
@@ -52,6 +55,7 @@ impl NetworkPlugin for Static {
                 ordered.push((subnet(&config.network, &want.place)?, n, want));
             }
             ordered.sort_by(|a, b| (&a.0.id, a.1).cmp(&(&b.0.id, b.1)));
+            give_back_elsewhere(tx, server_id, &ordered).await?;
             let mut found: BTreeMap<usize, Reserved> = BTreeMap::new();
             for (subnet, n, want) in ordered {
                 let allocations = top_up(tx, server_id, subnet, want).await?;
@@ -91,6 +95,31 @@ fn segment(subnet: &SubnetConfig) -> Segment {
             IpNet::V4(_) => IpVersion::V4,
             IpNet::V6(_) => IpVersion::V6,
         },
+    }
+}
+
+/// A subnet that a place meant before, when the server was tried to be built, has its addresses back: the server is told of one
+/// subnet a place.
+async fn give_back_elsewhere(tx: &mut Tx, server_id: &str, wants: &[(&SubnetConfig, usize, &Want)]) -> StoreResult<()> {
+    let elsewhere = |a: &AllocationRow| wants.iter().any(|(subnet, _, want)| is_at(a, &want.place) && a.network_key != subnet.id);
+    let mut stale = tx.network_allocations_of(server_id).await?;
+    stale.retain(elsewhere);
+    if stale.is_empty() {
+        return Ok(());
+    }
+    // all of them in one order, those that are given from, too
+    let mut keys: BTreeSet<&str> = stale.iter().map(|a| a.network_key.as_str()).collect();
+    keys.extend(wants.iter().map(|(subnet, ..)| subnet.id.as_str()));
+    for key in keys {
+        tx.address_pool_locked(key).await?;
+    }
+    give_back(tx, &stale).await
+}
+
+fn is_at(allocation: &AllocationRow, place: &Place) -> bool {
+    match place {
+        Place::Subnet { id, .. } => allocation.subnet_id.as_deref() == Some(id),
+        Place::Admin => allocation.subnet_id.is_none(),
     }
 }
 
