@@ -136,6 +136,21 @@ async fn free(store: &Store, key: &str) -> Vec<(i64, i64)> {
 }
 
 both_databases! {
+    async fn a_subnet_that_got_another_id_gives_no_address_that_a_server_has_under_the_old_one(db) {
+        network(&db.store).await;
+        for id in ["s", "t"] {
+            server(&db.store, id).await;
+        }
+        let had = reserve(&db.store, &plugin(vec![subnet("old", "10.0.0.0/24", &[])]), "s", &[want(2)]).await.unwrap();
+        assert_eq!(addresses(&had), ["10.0.0.1", "10.0.0.2"]);
+        let renamed = plugin(vec![subnet("new", "10.0.0.0/24", &[])]);
+        assert_eq!(addresses(&reserve(&db.store, &renamed, "t", &[want(1)]).await.unwrap()), ["10.0.0.3"]);
+        // given back, it can be given again
+        release(&db.store, &renamed, &had[0].allocations).await;
+        assert_eq!(addresses(&reserve(&db.store, &renamed, "t", &[want(3)]).await.unwrap()), ["10.0.0.3", "10.0.0.1", "10.0.0.2"]);
+        assert_eq!(free(&db.store, "new").await, [(4, 254)]);
+    }
+
     async fn a_place_that_means_another_subnet_by_now_gives_back_what_it_meant_before(db) {
         network(&db.store).await;
         server(&db.store, "s").await;

@@ -5,7 +5,8 @@
 //! there are. Whoever changes a pool holds its row; pools are taken in the order of their keys, so that two servers over the
 //! same subnets cannot wait for each other. The intervals follow from the configured ranges and the allocations: when the
 //! configuration says something else than a pool remembers, they are made again. A subnet that left the configuration gives
-//! nothing, and what was given in it can still be given back.
+//! nothing, and what was given in it can still be given back. Until then no other subnet gives it: a subnet may only have got
+//! another id.
 
 pub mod space;
 
@@ -55,10 +56,10 @@ impl NetworkPlugin for Static {
                 ordered.push((subnet(&config.network, &want.place)?, n, want));
             }
             ordered.sort_by(|a, b| (&a.0.id, a.1).cmp(&(&b.0.id, b.1)));
-            give_back_elsewhere(tx, server_id, &ordered).await?;
+            give_back_elsewhere(tx, &config.network, server_id, &ordered).await?;
             let mut found: BTreeMap<usize, Reserved> = BTreeMap::new();
             for (subnet, n, want) in ordered {
-                let allocations = top_up(tx, server_id, subnet, want).await?;
+                let allocations = top_up(tx, &config.network, server_id, subnet, want).await?;
                 found.insert(n, Reserved { segment: segment(subnet), allocations });
             }
             Ok(found.into_values().collect())
@@ -66,7 +67,7 @@ impl NetworkPlugin for Static {
     }
 
     fn release<'a>(&'a self, tx: &'a mut Tx, allocations: &'a [AllocationRow]) -> BoxFuture<'a, Result<(), NetworkError>> {
-        Box::pin(async move { Ok(give_back(tx, allocations).await?) })
+        Box::pin(async move { Ok(give_back(tx, &self.config.get().network, allocations).await?) })
     }
 }
 
@@ -100,7 +101,12 @@ fn segment(subnet: &SubnetConfig) -> Segment {
 
 /// A subnet that a place meant before, when the server was tried to be built, has its addresses back: the server is told of one
 /// subnet a place.
-async fn give_back_elsewhere(tx: &mut Tx, server_id: &str, wants: &[(&SubnetConfig, usize, &Want)]) -> StoreResult<()> {
+async fn give_back_elsewhere(
+    tx: &mut Tx,
+    config: &NetworkConfig,
+    server_id: &str,
+    wants: &[(&SubnetConfig, usize, &Want)],
+) -> StoreResult<()> {
     let elsewhere = |a: &AllocationRow| wants.iter().any(|(subnet, _, want)| is_at(a, &want.place) && a.network_key != subnet.id);
     let mut stale = tx.network_allocations_of(server_id).await?;
     stale.retain(elsewhere);
@@ -110,10 +116,11 @@ async fn give_back_elsewhere(tx: &mut Tx, server_id: &str, wants: &[(&SubnetConf
     // all of them in one order, those that are given from, too
     let mut keys: BTreeSet<&str> = stale.iter().map(|a| a.network_key.as_str()).collect();
     keys.extend(wants.iter().map(|(subnet, ..)| subnet.id.as_str()));
+    keys.extend(stale.iter().flat_map(|a| others_that_cover(config, a)));
     for key in keys {
         tx.address_pool_locked(key).await?;
     }
-    give_back(tx, &stale).await
+    give_back(tx, config, &stale).await
 }
 
 fn is_at(allocation: &AllocationRow, place: &Place) -> bool {
@@ -124,14 +131,20 @@ fn is_at(allocation: &AllocationRow, place: &Place) -> bool {
 }
 
 /// As many allocations as are wanted: those that are there, and new ones.
-async fn top_up(tx: &mut Tx, server_id: &str, subnet: &SubnetConfig, want: &Want) -> Result<Vec<AllocationRow>, NetworkError> {
+async fn top_up(
+    tx: &mut Tx,
+    config: &NetworkConfig,
+    server_id: &str,
+    subnet: &SubnetConfig,
+    want: &Want,
+) -> Result<Vec<AllocationRow>, NetworkError> {
     let (subnet_id, label) = match &want.place {
         Place::Subnet { id, .. } => (Some(id.as_str()), ""),
         Place::Admin => (None, ADMIN_LABEL),
     };
     let key = subnet.id.as_str();
     // held from here on: two that ask for the same server do not both find too few
-    let mut next = open(tx, subnet).await?;
+    let mut next = open(tx, config, subnet).await?;
     let mut has = tx.network_allocations(server_id, subnet_id, key).await?;
     let missing = usize::try_from(want.count).unwrap_or(usize::MAX).saturating_sub(has.len());
     let space = Space::of(subnet);
@@ -160,13 +173,15 @@ async fn top_up(tx: &mut Tx, server_id: &str, subnet: &SubnetConfig, want: &Want
 }
 
 /// Holds the subnet's pool, and makes it again when the configuration changed; where to look for the next free address.
-async fn open(tx: &mut Tx, subnet: &SubnetConfig) -> StoreResult<i64> {
+async fn open(tx: &mut Tx, config: &NetworkConfig, subnet: &SubnetConfig) -> StoreResult<i64> {
     let (key, space) = (subnet.id.as_str(), Space::of(subnet));
     let pool = tx.address_pool_locked(key).await?;
     if pool.ranges == space.text() {
         return Ok(pool.next_position);
     }
-    let used = tx.network_addresses(key).await?;
+    let mut used = tx.network_addresses(key).await?;
+    let elsewhere = tx.network_addresses_elsewhere(key).await?;
+    used.extend(elsewhere.into_iter().filter(|(of, address)| is_stray(config, of, address)).map(|(_, address)| address));
     let used = used.iter().filter_map(|a| a.parse::<IpAddr>().ok());
     tx.address_pool_rewrite(key, &space.text(), &space.free(used)).await?;
     Ok(0)
@@ -190,10 +205,15 @@ async fn take(tx: &mut Tx, key: &str, next: &mut i64) -> StoreResult<Option<i64>
     Ok(Some(at))
 }
 
-async fn give_back(tx: &mut Tx, allocations: &[AllocationRow]) -> StoreResult<()> {
+async fn give_back(tx: &mut Tx, config: &NetworkConfig, allocations: &[AllocationRow]) -> StoreResult<()> {
     let mut by_key: BTreeMap<&str, Vec<&AllocationRow>> = BTreeMap::new();
+    let mut kept_from: BTreeSet<&str> = BTreeSet::new();
     for a in allocations {
         by_key.entry(a.network_key.as_str()).or_default().push(a);
+        kept_from.extend(others_that_cover(config, a));
+    }
+    for key in kept_from.iter().copied() {
+        by_key.entry(key).or_default();
     }
     for (key, rows) in by_key {
         let space = Space::parse(&tx.address_pool_locked(key).await?.ranges);
@@ -205,8 +225,27 @@ async fn give_back(tx: &mut Tx, allocations: &[AllocationRow]) -> StoreResult<()
                 put(tx, key, position).await?;
             }
         }
+        if kept_from.contains(key) {
+            // made again at its next use, with what is free then
+            tx.address_pool_rewrite(key, "", &[]).await?;
+        }
     }
     Ok(())
+}
+
+/// An address that the subnet of its key does not have: that left the configuration, or means other addresses by now.
+fn is_stray(config: &NetworkConfig, key: &str, address: &str) -> bool {
+    let covers = |subnet: &SubnetConfig| address.parse::<IpAddr>().is_ok_and(|ip| subnet.cidr.contains(&ip));
+    !config.subnet(key).is_some_and(covers)
+}
+
+/// The subnets that did not give this address because it was given under another id.
+fn others_that_cover<'c>(config: &'c NetworkConfig, a: &AllocationRow) -> Vec<&'c str> {
+    let Ok(ip) = a.ip_address.parse::<IpAddr>() else { return Vec::new() };
+    if !is_stray(config, &a.network_key, &a.ip_address) {
+        return Vec::new();
+    }
+    config.subnets.iter().filter(|s| s.id != a.network_key && s.cidr.contains(&ip)).map(|s| s.id.as_str()).collect()
 }
 
 /// A free address, and what it joins.

@@ -56,6 +56,12 @@ impl Tx {
         Ok(rows.into_iter().map(|(address,)| address).collect())
     }
 
+    /// Every address given in another network, with that network's key. It reads all of them: for when a pool is made again.
+    pub async fn network_addresses_elsewhere(&mut self, network_key: &str) -> StoreResult<Vec<(String, String)>> {
+        let sql = "SELECT network_key, ip_address FROM network_allocations WHERE network_key <> $1";
+        Ok(on_tx!(self, c => sqlx::query_as(sql).bind(network_key).fetch_all(c).await?))
+    }
+
     /// # Errors
     /// [`StoreError::Duplicate`](crate::store::StoreError::Duplicate) for an address that is given already,
     /// [`StoreError::Missing`](crate::store::StoreError::Missing) when the server or the subnet is gone.
