@@ -1,7 +1,7 @@
 //! An array in this process, behind the driver traits: what it holds is never what the database says, and it fails on demand.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    collections::{BTreeMap, HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
@@ -41,8 +41,8 @@ pub enum Fault {
 struct State {
     /// Volume id to pool.
     volumes: BTreeMap<String, String>,
-    /// Volume id to connected hosts.
-    exports: BTreeMap<String, BTreeSet<String>>,
+    /// Volume id to what is connected, by the initiator: its host, and the mode.
+    exports: BTreeMap<String, BTreeMap<String, (String, AccessMode)>>,
     /// Verb to faults of its next calls.
     faults: HashMap<&'static str, VecDeque<Fault>>,
     /// Verbs that wait.
@@ -118,7 +118,14 @@ impl Array {
     }
     /// Hosts that a volume is exported to.
     pub fn hosts_of(&self, volume: &str) -> Vec<String> {
-        self.state().exports.get(volume).into_iter().flatten().cloned().collect()
+        let mut hosts: Vec<String> = self.state().exports.get(volume).into_iter().flatten().map(|(_, (host, _))| host.clone()).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        hosts
+    }
+    /// Initiators that a volume is exported to, and in which mode: `rw` or `ro`.
+    pub fn initiators_of(&self, volume: &str) -> Vec<(String, &'static str)> {
+        self.state().exports.get(volume).into_iter().flatten().map(|(initiator, (_, mode))| (initiator.clone(), mode.as_str())).collect()
     }
     /// Calls of `verb`, without the volume: hosts and initiators.
     pub fn ends(&self, verb: &str) -> Vec<String> {
@@ -287,15 +294,14 @@ impl ConnectionInfo for Face {
         _: &'a Call,
         volume: &'a Volume,
         _: &'a str,
-        _: AccessMode,
+        mode: AccessMode,
         connector: &'a Connector,
     ) -> BoxFuture<'a, DriverResult<Connection>> {
         Box::pin(async move {
-            let fault = self
-                .0
-                .begin("connect", &format!("{} {} {}", volume.id, connector.host, connector.initiator.as_deref().unwrap_or("-")))
-                .await?;
-            self.0.state().exports.entry(volume.id.clone()).or_default().insert(connector.host.clone());
+            let initiator = connector.initiator.as_deref().unwrap_or("-");
+            let fault = self.0.begin("connect", &format!("{} {} {initiator}", volume.id, connector.host)).await?;
+            let to = (connector.host.clone(), mode);
+            self.0.state().exports.entry(volume.id.clone()).or_default().insert(initiator.to_owned(), to);
             let target = IscsiTarget { portal: "192.0.2.1:3260".into(), iqn: format!("iqn.2026-01.test:{}", volume.id), lun: 1 };
             let iscsi = IscsiConnection { targets: vec![target], auth: None, discovery_auth: None, discard: false };
             Array::end(fault, "connect", Connection { target: ConnectionTarget::Iscsi(iscsi), extra: BTreeMap::new() })
@@ -312,10 +318,11 @@ impl ConnectionInfo for Face {
                 DisconnectTarget::All => "*".to_owned(),
             };
             let fault = self.0.begin("disconnect", &format!("{} {host} {initiator}", volume.id)).await?;
-            if let Some(hosts) = self.0.state().exports.get_mut(&volume.id) {
+            if let Some(connected) = self.0.state().exports.get_mut(&volume.id) {
                 match target {
-                    DisconnectTarget::Connector(_) => drop(hosts.remove(&host)),
-                    DisconnectTarget::All => hosts.clear(),
+                    DisconnectTarget::Connector(c) if c.initiator.is_some() => drop(connected.remove(&initiator)),
+                    DisconnectTarget::Connector(_) => connected.retain(|_, (of, _)| *of != host),
+                    DisconnectTarget::All => connected.clear(),
                 }
             }
             Array::end(fault, "disconnect", ())

@@ -120,7 +120,7 @@ impl World {
         self.array.control.ids("snapshots").await.unwrap().into_iter().collect()
     }
 
-    /// `VOLUME.HOST` of every attachment that has a connection.
+    /// The array's key, `VOLUME.INITIATOR`, of every attachment that has a connection.
     async fn attached(&self) -> BTreeSet<String> {
         let list = self.block(Persona::Member).get("/attachments/detail").await.expect(200);
         let connected = list["attachments"].as_array().unwrap().iter().filter(|a| a["status"] == "attaching" || a["status"] == "attached");
@@ -129,7 +129,7 @@ impl World {
             let shown = self.block(Persona::Member).get(&format!("/attachments/{}", attachment["id"].as_str().unwrap())).await.expect(200);
             let shown = &shown["attachment"];
             assert!(shown["connection_info"].as_object().is_some_and(|c| !c.is_empty()), "connected without a connection: {shown}");
-            found.insert(format!("{}.{}", shown["volume_id"].as_str().unwrap(), HOST));
+            found.insert(format!("{}.{}", shown["volume_id"].as_str().unwrap(), INITIATOR.replace(':', "%3a")));
         }
         found
     }
@@ -138,11 +138,11 @@ impl World {
     }
 }
 
-/// The only host that attaches in this suite.
-pub const HOST: &str = "compute-1";
+/// Of the only host that attaches in this suite.
+const INITIATOR: &str = "iqn.2026-01.org.example:compute-1";
 
 pub fn connector() -> Value {
-    json!({ "host": HOST, "initiator": "iqn.2026-01.org.example:compute-1", "ip": "192.0.2.1", "platform": "x86_64", "os_type": "linux", "multipath": false })
+    json!({ "host": "compute-1", "initiator": INITIATOR, "ip": "192.0.2.1", "platform": "x86_64", "os_type": "linux", "multipath": false })
 }
 
 /// The id, if the request was accepted.

@@ -80,13 +80,18 @@ async fn the_kit_names_the_promise_that_is_broken() {
         ("capabilities.report=wrong-answer", "it reports pools whose free room is not above their size"),
         ("volumes.delete#2=refuse:not-found", "a delete may be repeated, and what was never made is deleted with success"),
         ("connection-info.disconnect#2=refuse:not-found", "a disconnect may be repeated, and leaves other hosts connected"),
+        ("connection-info.disconnect=wrong-answer", "two names of one host are two connections: ending one leaves the other"),
+        (
+            "connection-info.connect#4=refuse:internal",
+            "a connection keeps its answer when an attachment that needs more comes to it, and when that has gone",
+        ),
         ("volumes.extend=refuse:internal", "an extend may be repeated, and never shrinks"),
         ("access.apply=wrong-answer", "each rule gets a state, whether it is new, given again or all are applied anew"),
     ] {
         let lab = Lab::new().await;
         // A report that lies from the first would keep the driver out of service.
         let fault = fault.replace("capabilities.report=", "capabilities.report#2=");
-        let backend = lab.open("memory", &json!({ "faults": [fault] })).await.unwrap();
+        let backend = lab.open("memory", &json!({ "faults": [fault], "chap": true })).await.unwrap();
         let report = kit::run(&backend, BUDGET).await;
         assert!(report.broken().any(|c| c.promise == promise), "{fault}: {report:#?}");
     }

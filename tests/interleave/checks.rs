@@ -10,7 +10,7 @@ use crate::{
     plan::Plan,
     quiet::quiet,
     truth::{violations, violations_after},
-    world::{On, World, connector, host},
+    world::{On, World, connection, connector, initiator},
 };
 
 /// Another hand on an array than the driver's.
@@ -107,18 +107,26 @@ async fn every_falsehood_is_found_and_named() {
     let object = |kind: &str, id: &str| json!(held[kind][id]);
 
     // the arrays
-    let connection = format!("{attached}.{}", host(0));
+    let export = connection(attached, &initiator(0));
+    let nobody = connection(attached, &initiator(7));
     let nobodys = uuid::Uuid::new_v4().to_string();
     forger.put("volumes", &nobodys, &object("volumes", attached)).await;
     stage.finds("orphan-object", &nobodys).await;
     forger.delete("volumes", &nobodys).await;
-    forger.put("connections", &format!("{attached}.{}", host(7)), &object("connections", &connection)).await;
+    forger.put("connections", &nobody, &object("connections", &export)).await;
     stage.finds("export-without-attachment", attached).await;
-    forger.delete("connections", &format!("{attached}.{}", host(7))).await;
+    forger.delete("connections", &nobody).await;
+    let mut protected = object("connections", &export);
+    protected["data"]["read_only"] = json!(true);
+    forger.delete("connections", &export).await;
+    forger.put("connections", &export, &protected).await;
+    stage.finds("wrong-mode", attached).await;
+    forger.delete("connections", &export).await;
+    forger.put("connections", &export, &object("connections", &export)).await;
     for (kind, id, rule, what) in [
         ("volumes", attached.clone(), "lost-object", attached),
         ("snapshots", format!("{attached}.{snapshot}"), "lost-object", snapshot),
-        ("connections", connection.clone(), "attachment-without-export", attached),
+        ("connections", export.clone(), "attachment-without-export", attached),
     ] {
         forger.delete(kind, &id).await;
         stage.finds(rule, what).await;

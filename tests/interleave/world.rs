@@ -17,7 +17,7 @@ use support::{
 use crate::{
     book::Book,
     database::Database,
-    plan::{FAULTS, Kind},
+    plan::{FAULTS, HOSTS, Kind},
 };
 
 /// Room on each array.
@@ -192,14 +192,23 @@ impl World {
     }
 }
 
-/// The name of a host.
+/// The name of a host. The last has two initiators.
 pub fn host(n: usize) -> String {
-    format!("compute-{n}")
+    format!("compute-{}", n.min(HOSTS - 2))
+}
+
+pub fn initiator(n: usize) -> String {
+    format!("iqn.2026-01.org.example:{n}")
 }
 
 pub fn connector(n: usize) -> Value {
     json!({
-        "host": host(n), "initiator": format!("iqn.2026-01.org.example:{}", host(n)), "ip": format!("192.0.2.{}", n + 1),
+        "host": host(n), "initiator": initiator(n), "ip": format!("192.0.2.{}", n + 1),
         "platform": "x86_64", "os_type": "linux", "multipath": false,
     })
+}
+
+/// The array's key of a volume's connection to an initiator.
+pub fn connection(volume: &str, initiator: &str) -> String {
+    format!("{volume}.{}", initiator.replace(':', "%3a"))
 }

@@ -145,3 +145,37 @@ async fn a_read_only_attachment_reads_and_does_not_write_and_another_initiator_d
         node.agrees().await;
     }
 }
+
+#[tokio::test]
+async fn a_change_of_mode_under_io_fails_no_read_and_holds_for_the_sessions_that_are_open() {
+    let node = Node::start().await;
+    let a = Initiator::new("a");
+    for layout in ["target-per-volume", "target-per-initiator"] {
+        node.volume_in(layout, layout).await;
+        let path = format!("/v1/volumes/{layout}/attachments/{}", a.name);
+        let set = async |mode: &str| node.put(&path, json!({ "mode": mode })).await.ok()["connection"].clone();
+        let at = set("rw").await;
+        let (mut session, mut reader) = (a.session(&at), a.session(&at));
+        assert!(session.write(1, "0", "1M").await);
+        let (stop, mut stopped) = tokio::sync::oneshot::channel::<()>();
+        let load = tokio::spawn(async move {
+            let mut reads = 0;
+            while stopped.try_recv().is_err() {
+                assert!(reader.reads(1, "0", "1M").await, "read {reads}");
+                reads += 1;
+            }
+            reads
+        });
+        for round in 2..12 {
+            assert_eq!(set("ro").await, at, "{layout}");
+            assert!(!session.write(9, "1M", "1M").await, "{layout}");
+            assert_eq!(set("rw").await, at, "{layout}");
+            assert!(session.write(round, "1M", "1M").await && session.reads(round, "1M", "1M").await, "{layout}");
+        }
+        stop.send(()).unwrap();
+        assert!(load.await.unwrap() > 0, "{layout}");
+        node.agrees().await;
+        drop(session);
+        node.delete(&format!("/v1/volumes/{layout}/attachments")).await.ok();
+    }
+}

@@ -1,4 +1,5 @@
-//! How hosts reach a volume: one attachment on the node for each (volume, initiator), however many the host has.
+//! How hosts reach a volume: one attachment on the node for each connection, which is a (volume, initiator): however many
+//! attachments come by that initiator, and however many initiators a host has. The node changes the mode of one in use.
 //!
 //! CHAP is not optional: an answer without credentials is refused rather than passed on. With `multipath` in the connector
 //! all portals are given, else the preferred one.

@@ -36,7 +36,7 @@ pub enum Created {
 pub const VOLUMES: &str = "volumes";
 /// Ids are `VOLUME.SNAPSHOT`, so that a volume's snapshots are found by prefix.
 pub const SNAPSHOTS: &str = "snapshots";
-/// Ids are `VOLUME.HOST`.
+/// Ids are `VOLUME.NAME`, by what the protocol knows a host by.
 pub const CONNECTIONS: &str = "connections";
 /// What was released, and the marks of what was adopted from the configuration.
 pub const FOREIGN: &str = "foreign";

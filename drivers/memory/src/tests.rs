@@ -188,22 +188,69 @@ fn a_snapshot_keeps_what_the_volume_held_and_a_clone_copies_it() {
     assert_eq!(memory.delete_volume(&cx, &a).unwrap_err().kind, ErrorKind::Busy);
 }
 
+/// What is exported of the volume `a`.
+fn connections(memory: &Memory, cx: &Context) -> Vec<String> {
+    memory.array(cx).list("connections", "a.").unwrap().into_iter().map(|(id, _)| id).collect()
+}
+
 #[test]
-fn two_attachments_of_one_host_are_one_connection_and_hosts_do_not_disturb_each_other() {
+fn two_attachments_by_one_name_are_one_connection_and_others_are_not_disturbed() {
     let host = host("gold:100");
     create(&host, "a", 1).unwrap();
-    let (memory, cx) = open(&host, "test");
+    let (memory, cx) = open(&host, "connection-info.connect");
     let a = mock::volume("a", 1, "gold");
     let one = memory.connect(&cx, &a, "1", AccessMode::ReadWrite, &connector("h1")).unwrap();
     assert_eq!(memory.connect(&cx, &a, "2", AccessMode::ReadWrite, &connector("h1")).unwrap(), one);
     memory.connect(&cx, &a, "3", AccessMode::ReadOnly, &connector("h2")).unwrap();
-    let connections = || memory.array(&cx).list("connections", "a.").unwrap().into_iter().map(|(id, _)| id).collect::<Vec<_>>();
-    assert_eq!(connections(), ["a.h1", "a.h2"]);
-    memory.disconnect(&cx, &a, &DisconnectTarget::Connector(connector("h1"))).unwrap();
-    memory.disconnect(&cx, &a, &DisconnectTarget::Connector(connector("h1"))).unwrap();
-    assert_eq!(connections(), ["a.h2"]);
+    assert_eq!(connections(&memory, &cx), ["a.iqn.1994-05.test%3ah1", "a.iqn.1994-05.test%3ah2"]);
+    for _ in 0..2 {
+        memory.disconnect(&cx, &a, &DisconnectTarget::Connector(connector("h1"))).unwrap();
+    }
+    assert_eq!(connections(&memory, &cx), ["a.iqn.1994-05.test%3ah2"]);
     memory.disconnect(&cx, &a, &DisconnectTarget::All).unwrap();
-    assert!(connections().is_empty());
+    assert!(connections(&memory, &cx).is_empty());
+}
+
+#[test]
+fn names_of_one_host_are_connections_of_their_own_in_every_protocol() {
+    let named = |initiator: &str, nqn: &str, wwpns: &[&str]| Connector {
+        initiator: Some(initiator.into()),
+        nqn: Some(nqn.into()),
+        wwpns: wwpns.iter().map(|w| (*w).into()).collect(),
+        ..connector("h")
+    };
+    let (one, two) = (named("i1", "n1", &["A1", "a2"]), named("i2", "n2", &["b1"]));
+    for (protocol, both, left) in [
+        ("iscsi", &["a.i1", "a.i2"][..], &["a.i2"][..]),
+        ("nvme-of", &["a.n1", "a.n2"], &["a.n2"]),
+        ("fibre-channel", &["a.a1", "a.a2", "a.b1"], &["a.b1"]),
+        ("rbd", &["a.h"], &[]),
+        ("nfs", &["a.h"], &[]),
+    ] {
+        let host = host("gold:100").option("block_protocol", protocol);
+        create(&host, "a", 1).unwrap();
+        let (memory, cx) = open(&host, "connection-info.connect");
+        let a = mock::volume("a", 1, "gold");
+        for connector in [&one, &two] {
+            memory.connect(&cx, &a, "1", AccessMode::ReadWrite, connector).unwrap();
+        }
+        assert_eq!(connections(&memory, &cx), both, "{protocol}");
+        memory.disconnect(&cx, &a, &DisconnectTarget::Connector(one.clone())).unwrap();
+        assert_eq!(connections(&memory, &cx), left, "{protocol}");
+    }
+}
+
+#[test]
+fn a_connector_without_a_name_ends_what_its_host_has() {
+    let host = host("gold:100");
+    create(&host, "a", 1).unwrap();
+    let (memory, cx) = open(&host, "connection-info.connect");
+    let a = mock::volume("a", 1, "gold");
+    for name in ["h1", "h2"] {
+        memory.connect(&cx, &a, "1", AccessMode::ReadWrite, &connector(name)).unwrap();
+    }
+    memory.disconnect(&cx, &a, &DisconnectTarget::Connector(Connector { initiator: None, ..connector("h1") })).unwrap();
+    assert_eq!(connections(&memory, &cx), ["a.iqn.1994-05.test%3ah2"]);
 }
 
 #[test]

@@ -122,13 +122,16 @@ impl<D: VolumeManage> bindings::volume_manage::Guest for Glue<D> {
     }
 }
 
-/// Interface `connection-info`.
+/// Interface `connection-info`. A connection is one for each volume and name: `initiator` for iSCSI, `nqn` for NVMe over fabrics,
+/// each of `wwpns` for Fibre Channel, else `host`.
 pub trait ConnectionInfo: Driver {
     /// `invalid` names what the connector lacks. Must not call the array.
     fn validate_connector(&self, cx: &Context, connector: &Connector) -> Result<()>;
-    /// Makes the volume reachable for this connector only. Repeat, or a second attachment from the same host: the same answer.
+    /// Makes the volume reachable by this connector's name only. Repeat, or another attachment by the same name: the same answer.
+    /// Another `mode` is applied without cutting off who uses the connection; `unsupported`: it cannot be, and nothing was changed.
     fn connect(&self, cx: &Context, volume: &Volume, attachment_id: &str, mode: AccessMode, connector: &Connector) -> Result<Connection>;
-    /// Repeat, or never connected: success. What other hosts have stays.
+    /// Repeat, or never connected: success. Connections by other names stay, also the same host's. A connector without the name
+    /// that counts: all that its `host` has.
     fn disconnect(&self, cx: &Context, volume: &Volume, target: &DisconnectTarget) -> Result<()>;
     /// Exports again what a restart of the array lost.
     fn ensure_export(&self, cx: &Context, volume: &Volume) -> Result<()>;

@@ -72,8 +72,8 @@ pub trait VolumeManage: Send + Sync {
     ) -> BoxFuture<'a, DriverResult<ManageablePage>>;
 }
 
-/// The host decides from its attachment rows who is still connected: `disconnect` only for the last attachment of a volume
-/// on a connector's host.
+/// The host decides from its attachment rows who is still connected (`service::attachment::sharing`): `disconnect` only for what
+/// no other attachment of the volume lives on.
 pub trait ConnectionInfo: Send + Sync {
     fn validate_connector<'a>(&'a self, call: &'a Call, connector: &'a Connector) -> BoxFuture<'a, DriverResult<()>>;
     fn connect<'a>(

@@ -1,6 +1,7 @@
 //! Specification D, row by row: multi-attach. The rules of single attachments are in `attachments`.
 
 mod order;
+mod sharing;
 
 use serde_json::{Value, json};
 use support::{Client, Persona};

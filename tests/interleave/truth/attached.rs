@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Attachment, Scene, id, object_id, pairs, place, status};
 use crate::{
     book::Book,
-    world::{BACKENDS, World},
+    world::{BACKENDS, World, connection},
 };
 
 const ATTACH_STATUS: &str = "SELECT id || '|' || attach_status FROM volumes";
@@ -14,13 +14,27 @@ impl Scene {
     /// No export without an attachment; no connected attachment without its export; none of a volume that is not there.
     pub(super) fn exports(&self, book: &Book, broken: &mut Vec<String>) {
         for (array, backend) in BACKENDS.iter().enumerate() {
-            for key in self.held(array, "connections").into_keys() {
-                let Some((volume, host)) = key.split_once('.') else { continue };
+            for (key, object) in self.held(array, "connections") {
+                let Some((volume, _)) = key.split_once('.') else { continue };
                 let row = self.of_object(volume);
-                let theirs = |a: &Attachment| (a.connected && a.host == host) || a.leftovers.iter().any(|left| left == host);
+                let is_it = |initiator: &String| connection(volume, initiator) == key;
+                let left = |a: &Attachment| a.leftovers.iter().any(is_it);
+                let theirs = |a: &Attachment| (a.connected && is_it(&a.initiator)) || left(a);
                 let known = row.is_some_and(|row| self.attachments_of(id(row)).any(theirs));
                 if !known || row.and_then(place) != Some(array) {
-                    broken.push(format!("[export-without-attachment] {backend} exports {volume} to {host}"));
+                    broken.push(format!("[export-without-attachment] {backend} exports {volume} as {key}"));
+                    continue;
+                }
+                // the widest mode of those who live on it; older actions say a mode of their own afterwards
+                let live: Vec<_> =
+                    row.into_iter().flat_map(|row| self.attachments_of(id(row))).filter(|a| a.connected && is_it(&a.initiator)).collect();
+                let unsure = |a: &Attachment| a.older || left(a) || book.doubts().moves.contains(&a.id);
+                let doubtful = row.is_some_and(|row| self.attachments_of(id(row)).any(unsure) || book.doubts().let_go.contains(id(row)));
+                let read_only = live.iter().all(|a| a.mode == "ro");
+                if !live.is_empty() && !doubtful && object.data["read_only"] != read_only {
+                    let modes: Vec<_> = live.iter().map(|a| &a.mode).collect();
+                    broken
+                        .push(format!("[wrong-mode] {backend} exports {volume} as {key}: {}, its attachments are {modes:?}", object.data));
                 }
             }
         }
@@ -30,15 +44,15 @@ impl Scene {
                 continue;
             };
             let exported = place(volume)
-                .is_some_and(|array| self.held(array, "connections").contains_key(&format!("{}.{}", object_id(volume), a.host)));
+                .is_some_and(|array| self.held(array, "connections").contains_key(&connection(object_id(volume), &a.initiator)));
             // as upstream, a detach (or the first half of a move to another host) whose back end failed has changed nothing here;
             // it may have been done there, and its caller, who was told of the failure, asks again
             let doubtful = || {
-                book.doubts().moves.iter().any(|d| self.attachments_of(&a.volume).any(|b| b.id == *d && b.host == a.host))
+                book.doubts().moves.iter().any(|d| self.attachments_of(&a.volume).any(|b| b.id == *d && b.initiator == a.initiator))
                     || book.doubts().let_go.contains(&a.volume)
             };
             if a.connected && !exported && !doubtful() {
-                broken.push(format!("[attachment-without-export] {} ({}) of {} on {}", a.id, a.status, a.volume, a.host));
+                broken.push(format!("[attachment-without-export] {} ({}) of {} on {}", a.id, a.status, a.volume, a.initiator));
             }
             let odd = match a.status.as_str() {
                 "reserved" => a.connected,

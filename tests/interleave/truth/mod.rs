@@ -32,9 +32,9 @@ const VOLUME_MOVES: &[&str] =
     &["creating", "downloading", "deleting", "detaching", "extending", "retyping", "reverting", "maintenance", "uploading", "managing"];
 const SNAPSHOT_MOVES: &[&str] = &["creating", "deleting", "restoring", "updating", "backing-up", "unmanaging"];
 
-const ATTACHMENTS: &str = "SELECT id || '|' || volume_id || '|' || status || '|' || COALESCE(connector_host, '') || '|' || \
+const ATTACHMENTS: &str = "SELECT id || '|' || volume_id || '|' || status || '|' || COALESCE(connector, '') || '|' || \
     CASE WHEN connection_info IS NULL THEN '' ELSE 'connected' END || '|' || COALESCE(work, '') || '|' || COALESCE(work_connector, '') || '|' || COALESCE(leftovers, '') || '|' || \
-    COALESCE(older, '') || CASE WHEN leaving THEN ' leaving' ELSE '' END \
+    COALESCE(older, '') || CASE WHEN leaving THEN ' leaving' ELSE '' END || '|' || mode \
     FROM attachments ORDER BY id";
 const WORK: &str = "SELECT id || ' extend_to ' || COALESCE(CAST(extend_to AS TEXT), '') || ' retype_to ' || COALESCE(retype_to, '') || ' previous_status ' || \
     COALESCE(previous_status, '') || ' migration ' || COALESCE(migration_status, '') || ' ' || COALESCE(migration_job, '') \
@@ -49,14 +49,19 @@ struct Attachment {
     id: String,
     volume: String,
     status: String,
-    host: String,
+    /// Of its connector.
+    initiator: String,
     connected: bool,
+    /// `rw`, `ro`, or neither yet.
+    mode: String,
     work: String,
     /// `os-reserve` made it: it waits for the other two actions.
     reserved_by_action: bool,
     /// Its detach was announced: its volume is `detaching` for as long as its client likes.
     leaving: bool,
-    /// Hosts of connects that failed and left, perhaps, something on the array.
+    /// An older action made it, or spoke of it last.
+    older: bool,
+    /// Initiators of connects that failed and left, perhaps, something on the array.
     leftovers: Vec<String>,
 }
 
@@ -161,16 +166,18 @@ impl Attachment {
         let parts: Vec<&str> = row.split('|').collect();
         let json = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
         let left = json(parts[7]).as_array().cloned().unwrap_or_default();
-        let leftovers = left.iter().chain([&json(parts[6])]).filter_map(|c| c["host"].as_str().map(str::to_owned)).collect();
+        let leftovers = left.iter().chain([&json(parts[6])]).filter_map(|c| c["initiator"].as_str().map(str::to_owned)).collect();
         Self {
             id: parts[0].to_owned(),
             volume: parts[1].to_owned(),
             status: parts[2].to_owned(),
-            host: parts[3].to_owned(),
+            initiator: json(parts[3])["initiator"].as_str().unwrap_or_default().to_owned(),
             connected: parts[4] == "connected",
+            mode: parts[9].to_owned(),
             work: parts[5].to_owned(),
             reserved_by_action: parts[8].starts_with("reserve"),
             leaving: parts[8].ends_with(" leaving"),
+            older: !parts[8].trim_end_matches(" leaving").is_empty(),
             leftovers,
         }
     }

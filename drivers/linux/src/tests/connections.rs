@@ -104,6 +104,30 @@ fn a_read_only_attachment_is_asked_for_as_such_and_a_change_of_mode_is_applied()
 }
 
 #[test]
+fn a_change_of_mode_keeps_the_connection_that_other_attachments_live_on() {
+    let (driver, cx) = open(&host(&Nodes::new()));
+    driver.create_volume(&cx, &volume("v", 1)).unwrap();
+    let connect = |attachment: &str, mode| driver.connect(&cx, &volume("v", 1), attachment, mode, &connector("h")).unwrap();
+    let first = connect("reader", AccessMode::ReadOnly);
+    assert_eq!(connect("writer", AccessMode::ReadWrite), first);
+    assert_eq!(connect("reader", AccessMode::ReadOnly), first);
+}
+
+#[test]
+fn two_initiators_of_one_host_are_two_connections() {
+    let nodes = Nodes::new();
+    let (driver, cx) = open(&host(&nodes));
+    driver.create_volume(&cx, &volume("v", 1)).unwrap();
+    let by = |name: &str| Connector { host: "h".into(), ..connector(name) };
+    for name in ["one", "other"] {
+        driver.connect(&cx, &volume("v", 1), name, AccessMode::ReadWrite, &by(name)).unwrap();
+    }
+    driver.disconnect(&cx, &volume("v", 1), &DisconnectTarget::Connector(by("one"))).unwrap();
+    let left: Vec<String> = nodes.at(A).attachments.keys().map(|(_, initiator)| initiator.clone()).collect();
+    assert_eq!(left, ["iqn.1994-05.test:other"]);
+}
+
+#[test]
 fn in_the_shared_layout_volumes_of_a_host_are_on_its_target() {
     let (driver, cx) = open(&host(&Nodes::new()).option("layout", "target-per-initiator"));
     let connect = |id: &str, name: &str| {

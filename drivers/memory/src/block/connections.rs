@@ -1,4 +1,5 @@
-//! How hosts reach volumes. One object a (volume, host): a second attachment from a host finds the first one's connection.
+//! How hosts reach volumes. One object for each volume and name that the protocol knows a host by (`initiator`, `nqn`, each of
+//! `wwpns`, else `host`): a second attachment by the same name finds the first one's connection.
 
 use serde::{Deserialize, Serialize};
 use stowage_driver_sdk::prelude::*;
@@ -9,27 +10,32 @@ use crate::{
     array::{CONNECTIONS, Created, Object, VOLUMES},
 };
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct ConnectionData {
     read_only: bool,
-    initiator: String,
+    host: String,
+    /// Of this connection: a new one has another.
+    secret: String,
 }
 
-/// Hosts may be called anything; keys are short and plain.
-fn id_of(volume: &Volume, host: &str) -> String {
+/// Names may be anything; keys are short and plain.
+fn id_of(volume: &Volume, name: &str) -> String {
     let mut id = format!("{}.", volume.id);
-    for byte in host.bytes() {
+    for byte in name.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => id.push(char::from(byte)),
             other => id.push_str(&format!("%{other:02x}")),
         }
     }
     if id.len() > 200 {
-        let mark = host.bytes().fold(0_u64, |n, b| n.wrapping_mul(1_099_511_628_211).wrapping_add(b.into()));
         id.truncate(180);
-        id.push_str(&format!("{mark:016x}"));
+        id.push_str(&format!("{:016x}", mark_of(name)));
     }
     id
+}
+
+fn mark_of(text: &str) -> u64 {
+    text.bytes().fold(0, |n, b| n.wrapping_mul(1_099_511_628_211).wrapping_add(b.into()))
 }
 
 impl Memory {
@@ -37,19 +43,28 @@ impl Memory {
         self.config.features.block_protocols.first().cloned().unwrap_or(BlockProtocol::Iscsi)
     }
 
-    /// What identifies the host on the wire; `invalid` names what is missing.
-    fn initiator(&self, connector: &Connector) -> Result<String> {
-        let lacks =
-            |what: &str| DriverError::invalid(format!("the connector lacks `{what}`")).for_user(format!("The connector lacks {what}."));
-        match self.protocol() {
-            BlockProtocol::Iscsi => connector.initiator.clone().ok_or_else(|| lacks("initiator")),
-            BlockProtocol::FibreChannel => connector.wwpns.first().cloned().ok_or_else(|| lacks("wwpns")),
-            BlockProtocol::NvmeOf => connector.nqn.clone().ok_or_else(|| lacks("nqn")),
-            _ => Ok(connector.host.clone()),
+    /// What the protocol knows the host by, and what it is called when it is missing. Nothing: by its name.
+    fn names(&self, connector: &Connector) -> (Vec<String>, &'static str) {
+        let (names, what) = match self.protocol() {
+            BlockProtocol::Iscsi => (connector.initiator.iter().cloned().collect(), "initiator"),
+            BlockProtocol::FibreChannel => (connector.wwpns.iter().map(|port| port.to_ascii_lowercase()).collect(), "wwpns"),
+            BlockProtocol::NvmeOf => (connector.nqn.iter().cloned().collect(), "nqn"),
+            _ => (vec![connector.host.clone()], "host"),
+        };
+        let names: Vec<String> = names;
+        (names.into_iter().filter(|name| !name.is_empty() || what == "host").collect(), what)
+    }
+
+    fn named(&self, connector: &Connector) -> Result<Vec<String>> {
+        match self.names(connector) {
+            (names, what) if names.is_empty() => {
+                Err(DriverError::invalid(format!("the connector lacks `{what}`")).for_user(format!("The connector lacks {what}.")))
+            }
+            (names, _) => Ok(names),
         }
     }
 
-    fn target(&self, cx: &Context, volume: &Volume, connector: &Connector) -> Result<ConnectionTarget> {
+    fn target(&self, cx: &Context, volume: &Volume, connector: &Connector, secret: String) -> Result<ConnectionTarget> {
         let shared = self.config.features.shared_targets == SharedTargets::Yes;
         let name = if shared { cx.backend() } else { volume.id.clone() };
         let number = volume.id.bytes().fold(0_u32, |n, b| n.wrapping_mul(31).wrapping_add(b.into()));
@@ -93,7 +108,7 @@ impl Memory {
                 targets: addresses()
                     .map(|a| IscsiTarget { portal: format!("{a}:3260"), iqn: format!("iqn.2026-01.org.stowage:{name}"), lun })
                     .collect(),
-                auth: self.config.chap.then(|| Chap { user: format!("u-{}", volume.id), password: format!("p-{number:08x}") }),
+                auth: self.config.chap.then(|| Chap { user: format!("u-{}", volume.id), password: secret }),
                 discovery_auth: None,
                 discard: false,
             }),
@@ -107,42 +122,57 @@ fn bracketed(address: &str) -> String {
 
 impl ConnectionInfo for Memory {
     fn validate_connector(&self, cx: &Context, connector: &Connector) -> Result<()> {
-        self.verb(cx, "", &connector.host, |_| self.initiator(connector).map(drop))
+        self.verb(cx, "", &connector.host, |_| self.named(connector).map(drop))
     }
 
     fn connect(&self, cx: &Context, volume: &Volume, _: &str, mode: AccessMode, connector: &Connector) -> Result<Connection> {
         self.verb(cx, &volume.id, &volume.name, |plan| {
-            let initiator = self.initiator(connector)?;
+            let names = self.named(connector)?;
             let array = self.array(cx);
             array.get(VOLUMES, &volume.id)?.ok_or_else(|| gone(&volume.id))?;
-            let data = ConnectionData { read_only: mode == AccessMode::ReadOnly, initiator };
-            let object = Object::new(&volume.pool, 0, &data)?;
-            let id = id_of(volume, &connector.host);
-            if let Created::There(there) = array.create(CONNECTIONS, &id, &object, None)?
-                && there.data != object.data
-            {
-                array.change(CONNECTIONS, &id, None, &mut |o| o.write(&data).map(|()| true))?;
+            let made = ConnectionData {
+                read_only: mode == AccessMode::ReadOnly,
+                host: connector.host.clone(),
+                secret: format!("p-{:016x}", mark_of(&cx.call.operation_id)),
+            };
+            let object = Object::new(&volume.pool, 0, &made)?;
+            let mut secret = made.secret.clone();
+            for name in names {
+                let id = id_of(volume, &name);
+                if let Created::There(there) = array.create(CONNECTIONS, &id, &object, None)? {
+                    let kept = ConnectionData { secret: there.read::<ConnectionData>()?.secret, ..made.clone() };
+                    if there.data != Object::new(&volume.pool, 0, &kept)?.data {
+                        array.change(CONNECTIONS, &id, None, &mut |o| o.write(&kept).map(|()| true))?;
+                    }
+                    secret = kept.secret;
+                }
             }
             if plan.lie {
                 let nowhere = IscsiConnection { targets: Vec::new(), auth: None, discovery_auth: None, discard: false };
                 return Ok(Connection::new(ConnectionTarget::Iscsi(nowhere)));
             }
-            Ok(Connection::new(self.target(cx, volume, connector)?))
+            Ok(Connection::new(self.target(cx, volume, connector, secret)?))
         })
     }
 
     fn disconnect(&self, cx: &Context, volume: &Volume, target: &DisconnectTarget) -> Result<()> {
-        self.verb(cx, &volume.id, &volume.name, |_| {
+        self.verb(cx, &volume.id, &volume.name, |plan| {
             let array = self.array(cx);
-            match target {
-                DisconnectTarget::Connector(connector) => array.remove(CONNECTIONS, &id_of(volume, &connector.host)).map(drop),
-                DisconnectTarget::All => {
-                    for (id, _) in array.list(CONNECTIONS, &id_of(volume, ""))? {
-                        array.remove(CONNECTIONS, &id)?;
+            let there = || array.list(CONNECTIONS, &id_of(volume, ""));
+            let ends: Vec<String> = match target {
+                DisconnectTarget::Connector(connector) => match self.names(connector).0 {
+                    // what its host has is found by the host's name
+                    names if names.is_empty() || plan.lie => {
+                        let theirs = |(id, object): (String, Object)| {
+                            object.read::<ConnectionData>().is_ok_and(|data| data.host == connector.host).then_some(id)
+                        };
+                        there()?.into_iter().filter_map(theirs).collect()
                     }
-                    Ok(())
-                }
-            }
+                    names => names.iter().map(|name| id_of(volume, name)).collect(),
+                },
+                DisconnectTarget::All => there()?.into_iter().map(|(id, _)| id).collect(),
+            };
+            ends.iter().try_for_each(|id| array.remove(CONNECTIONS, id).map(drop))
         })
     }
 

@@ -5,6 +5,7 @@ use uuid::Uuid;
 use super::{Desk, OrSay as _, Report, refused_as, same};
 use crate::driver::{
     DriverResult, ErrorKind,
+    block::ConnectionInfo,
     capability::BlockProtocol,
     types::{AccessMode, Answer, Connector, DisconnectTarget, NewType, PollOutcome, RetypeOutcome, Volume, VolumeSnapshot, VolumeUpdate},
 };
@@ -25,13 +26,18 @@ fn snapshot(of: &Volume) -> VolumeSnapshot {
 
 /// A host that can speak every protocol.
 fn connector(host: &str) -> Connector {
+    connector_by(host, host)
+}
+
+/// The same, by one of several names.
+fn connector_by(host: &str, name: &str) -> Connector {
     Connector {
         host: format!("{host}.kit.test"),
         ip: Some("192.0.2.1".to_owned()),
-        initiator: Some(format!("iqn.2026-01.test.kit:{host}")),
-        wwpns: vec![format!("50014380242b9{:03x}", host.len())],
-        wwnns: vec![format!("50014380242b8{:03x}", host.len())],
-        nqn: Some(format!("nqn.2026-01.test.kit:{host}")),
+        initiator: Some(format!("iqn.2026-01.test.kit:{name}")),
+        wwpns: vec![format!("50014380242b9{:03x}", name.len())],
+        wwnns: vec![format!("50014380242b8{:03x}", name.len())],
+        nqn: Some(format!("nqn.2026-01.test.kit:{name}")),
         ..Connector::default()
     }
 }
@@ -98,12 +104,12 @@ async fn connections(desk: &Desk<'_>, pool: &str, v: &Volume, report: &mut Repor
     let Some(connections) = desk.backend.connection_info() else {
         return report.skip("connections", "connection-info is not exported");
     };
+    let named = desk.backend.capabilities().is_some_and(|timed| {
+        let by_name = |p: &BlockProtocol| matches!(p, BlockProtocol::Iscsi | BlockProtocol::FibreChannel | BlockProtocol::NvmeOf);
+        timed.report.features.block_protocols.iter().all(by_name)
+    });
     report
         .check("a connector that lacks what the protocol needs is invalid", async {
-            let named = desk.backend.capabilities().is_some_and(|timed| {
-                let by_name = |p: &BlockProtocol| matches!(p, BlockProtocol::Iscsi | BlockProtocol::FibreChannel | BlockProtocol::NvmeOf);
-                timed.report.features.block_protocols.iter().all(by_name)
-            });
             let bare = Connector { host: "bare.kit.test".to_owned(), ..Connector::default() };
             if named {
                 refused_as("validate", connections.validate_connector(&desk.call("validate bare"), &bare).await, ErrorKind::Invalid)?;
@@ -112,7 +118,7 @@ async fn connections(desk: &Desk<'_>, pool: &str, v: &Volume, report: &mut Repor
         })
         .await;
     report
-        .check("a repeated connect, and a second attachment of the host, get the same answer", async {
+        .check("a repeated connect, and a second attachment by the same name, get the same answer", async {
             let connect = |attachment: &'static str| {
                 let call = desk.call(&format!("connect {attachment}"));
                 async move { connections.connect(&call, v, attachment, AccessMode::ReadWrite, &connector("a")).await.or_say("connect") }
@@ -141,6 +147,12 @@ async fn connections(desk: &Desk<'_>, pool: &str, v: &Volume, report: &mut Repor
             Ok(())
         })
         .await;
+    modes(desk, &**connections, v, report).await;
+    if named {
+        report.check("two names of one host are two connections: ending one leaves the other", names(desk, &**connections, v)).await;
+    } else {
+        report.skip("two names of one host", "hosts are told apart by their names alone");
+    }
     report
         .check("disconnecting what never was connected succeeds", async {
             let stranger = volume(pool, 1);
@@ -148,6 +160,41 @@ async fn connections(desk: &Desk<'_>, pool: &str, v: &Volume, report: &mut Repor
             connections.disconnect(&desk.call("disconnect stranger"), &stranger, &target).await.or_say("disconnect")
         })
         .await;
+}
+
+async fn modes(desk: &Desk<'_>, connections: &dyn ConnectionInfo, v: &Volume, report: &mut Report) {
+    report
+        .check("a connection keeps its answer when an attachment that needs more comes to it, and when that has gone", async {
+            let connect = |attachment: &'static str, mode| {
+                let call = desk.call(&format!("connect {attachment} {mode:?}"));
+                async move { connections.connect(&call, v, attachment, mode, &connector("a")).await }
+            };
+            let first = connect("reader", AccessMode::ReadOnly).await.or_say("connect to read")?;
+            for (what, attachment, mode) in
+                [("connect to write, too", "writer", AccessMode::ReadWrite), ("connect to read again", "reader", AccessMode::ReadOnly)]
+            {
+                match connect(attachment, mode).await {
+                    Err(e) if e.kind == ErrorKind::Unsupported => {}
+                    answer => same(what, &first, &answer.or_say(what)?)?,
+                }
+            }
+            connections.disconnect(&desk.call("disconnect modes"), v, &DisconnectTarget::All).await.or_say("disconnect")
+        })
+        .await;
+}
+
+async fn names(desk: &Desk<'_>, connections: &dyn ConnectionInfo, v: &Volume) -> Result<(), String> {
+    let (one, other) = (connector_by("a", "one"), connector_by("a", "other"));
+    let connect = |by: &'static str, connector| {
+        let call = desk.call(&format!("connect by {by}"));
+        async move { connections.connect(&call, v, by, AccessMode::ReadWrite, connector).await.or_say("connect") }
+    };
+    connect("one", &one).await?;
+    let kept = connect("other", &other).await?;
+    let end = |connector: &Connector| DisconnectTarget::Connector(connector.clone());
+    connections.disconnect(&desk.call("disconnect one"), v, &end(&one)).await.or_say("disconnect of one")?;
+    same("the other name's connection", &kept, &connect("other, again", &other).await?)?;
+    connections.disconnect(&desk.call("disconnect other"), v, &end(&other)).await.or_say("disconnect of the other")
 }
 
 async fn snapshots(desk: &Desk<'_>, pool: &str, v: &Volume, report: &mut Report) {

@@ -1,9 +1,10 @@
 //! `attachment.connect`: the driver exports the volume to the connector; the caller waits for what it says.
 //!
-//! Repeats find what an earlier run exported. On failure the export is removed again (unless another attachment of the
-//! volume on the same host lives on it) and the attachment is what it was; so it is when the job grows too old. An export that
+//! Repeats find what an earlier run exported. On failure the export is removed again, as far as no other attachment of the
+//! volume lives on it, and the attachment is what it was; so it is when the job grows too old. An export that
 //! could not be removed is remembered, and removed before the next connect, or with the attachment. One that was
 //! connected elsewhere, or by another initiator, loses that connection first; if the new one then fails it is a reservation.
+//! A connection that others live on too is connected in the widest mode that any of them has.
 //! An attachment that is deleted meanwhile belongs to the disconnect that comes next; this job then only ends. One that an
 //! older action made for this connection alone goes when it fails.
 
@@ -12,14 +13,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{
-    DisconnectAsk, block_support as support, connect_turn, connection_view::connection_info, patience, snapshot_support::lost_a_run,
+    DisconnectAsk, block_support as support, connect_turn,
+    connection_end::{leave, living, take_back},
+    connection_view::connection_info,
+    patience,
+    snapshot_support::lost_a_run,
 };
 use crate::{
     clock,
-    domain::attachment::{AttachMode, OlderAction, without_connection},
+    domain::attachment::{OlderAction, without_connection},
     driver::{
-        Backend, Call, DriverError, DriverResult, ErrorKind,
-        types::{self, AccessMode, Connection, Connector, DisconnectTarget},
+        Backend, DriverError, DriverResult, ErrorKind,
+        types::{self, AccessMode, Connection, Connector},
     },
     error::Kind,
     jobs::{JobContext, JobFault, Outcome, Task, TaskError},
@@ -27,9 +32,10 @@ use crate::{
     service::{
         attachment::{
             Asker,
-            connector::{parse, parse_text, same_end, shares_end},
+            connector::{parse, parse_text, same_end},
             delete::forget,
             job_for,
+            sharing::{access_mode, share},
         },
         volume::{destroy::event_now, follow},
     },
@@ -147,19 +153,20 @@ async fn connect(
         return Ok(Err(e));
     }
     if let Some(earlier) = connected_to(attachment).filter(|earlier| !same_end(earlier, connector)) {
-        // while others of the host live on the connection, it is theirs
-        if last_on_end(cx, attachment, &earlier).await?
-            && let Err(e) = end(cx, &backend, &told, earlier).await
-        {
+        // while others live on the connection, it is theirs
+        let share = share(living(cx, &volume.id, Some(&attachment.id)).await?, &earlier);
+        if let Err(e) = leave(cx, &backend, &told, &share, access_mode(&attachment.mode)).await {
             return Ok(Err(e));
         }
         unplugged(cx, attachment).await?;
     }
+    let others = living(cx, &volume.id, Some(&attachment.id)).await?;
+    let mode = share(others, connector).with(access_mode(&ask.mode));
     let call = support::call(cx, "connect");
     let answer = async {
         let driver = backend.need_connection_info()?;
         driver.validate_connector(&call, connector).await?;
-        driver.connect(&call, &told, &attachment.id, access_mode(&ask.mode), connector).await
+        driver.connect(&call, &told, &attachment.id, mode, connector).await
     };
     Ok(answer.await)
 }
@@ -176,16 +183,15 @@ async fn take_back_leftovers(
     connector: &Connector,
 ) -> Result<DriverResult<()>, TaskError> {
     let Some(Ok(left)) = attachment.leftovers.as_deref().map(serde_json::from_str::<Vec<Map<String, Value>>>) else { return Ok(Ok(())) };
-    let current = connected_to(attachment);
     let mut kept = Vec::new();
     for map in left {
         let end = parse(&map);
-        // the same end is about to be connected, or is connected and goes when that does
-        let in_use = same_end(&end, connector) || current.as_ref().is_some_and(|c| same_end(&end, c));
-        if in_use || !last_on_end(cx, attachment, &end).await? {
-            continue;
+        if same_end(&end, connector) {
+            continue; // it is about to be connected
         }
-        match self::end(cx, backend, told, end).await {
+        // what it is connected to itself goes when that does
+        let share = share(living(cx, &attachment.volume_id, None).await?, &end);
+        match leave(cx, backend, told, &share, AccessMode::ReadWrite).await {
             Ok(()) => {}
             Err(e) if e.kind == ErrorKind::LeaseLost => return Ok(Err(e)),
             Err(e) => {
@@ -243,35 +249,6 @@ async fn unplugged(cx: &JobContext, attachment: &mut AttachmentRow) -> Result<()
     Ok(())
 }
 
-/// Whether no other attachment of the volume lives on this end's connection. Connections of one host by one name are one.
-pub(super) async fn last_on_end(cx: &JobContext, attachment: &AttachmentRow, end: &Connector) -> Result<bool, TaskError> {
-    let others = cx.app.store.attachments_of(&attachment.volume_id).await?;
-    let lives = |o: &AttachmentRow| o.connection_info.is_some() && connected_to(o).is_some_and(|c| shares_end(&c, end));
-    Ok(!others.iter().any(|o| o.id != attachment.id && lives(o)))
-}
-
-/// Ends the connection of one connector. What is gone is gone.
-pub(super) async fn end(cx: &JobContext, backend: &Backend, told: &types::Volume, connector: Connector) -> DriverResult<()> {
-    disconnect(&support::call(cx, "disconnect"), backend, told, DisconnectTarget::Connector(connector)).await
-}
-
-/// Ends every connection of the volume.
-pub(super) async fn end_all(cx: &JobContext, backend: &Backend, told: &types::Volume) -> DriverResult<()> {
-    disconnect(&support::call(cx, "disconnect"), backend, told, DisconnectTarget::All).await
-}
-
-/// Takes back what a connect of this very claim may have made, or may yet make: its call may still be on its way.
-pub(super) async fn undo(cx: &JobContext, backend: &Backend, told: &types::Volume, connector: Connector) -> DriverResult<()> {
-    disconnect(&support::undo_call(cx, "undo"), backend, told, DisconnectTarget::Connector(connector)).await
-}
-
-async fn disconnect(call: &Call, backend: &Backend, told: &types::Volume, target: DisconnectTarget) -> DriverResult<()> {
-    match backend.need_connection_info()?.disconnect(call, told, &target).await {
-        Err(e) if e.kind == ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
-}
-
 async fn connected(
     cx: &JobContext,
     attachment: &AttachmentRow,
@@ -312,17 +289,17 @@ async fn failed(
     may_call: bool,
 ) -> Result<Outcome, TaskError> {
     let host = volume.backend().unwrap_or_default();
-    // what it lives on is not taken back
-    let connected_before =
-        attachment.connection_info.is_some() && connected_to(attachment).is_some_and(|before| shares_end(&before, connector));
+    // what it lives on itself is not taken back
+    let share = share(living(cx, &volume.id, None).await?, connector);
+    let mode = access_mode(&ask.mode);
     let uncertain = ask.uncertain || e.may_have_happened();
-    let mut leftover = uncertain && !connected_before && last_on_end(cx, attachment, connector).await?;
+    let mut leftover = uncertain && !share.stays_as_it_is(mode);
     if leftover
         && may_call
         && let Ok(backend) = cx.app.drivers.backend(host)
     {
         let told = support::driver_volume(cx, volume).await?;
-        match undo(cx, &backend, &told, connector.clone()).await {
+        match take_back(cx, &backend, &told, &share, mode).await {
             Ok(()) => leftover = false,
             Err(e) => {
                 tracing::error!(attachment_id = %attachment.id, error = %e, "an export could not be taken back; deleting the attachment tries again")
@@ -378,8 +355,4 @@ async fn without_purpose(
     let job = tx.enqueue(&cx.app.jobs, job).await?;
     tx.attachment_begin_disconnect(&attachment.id, &job, clock::now()).await?;
     Ok(())
-}
-
-fn access_mode(word: &str) -> AccessMode {
-    if word == AttachMode::ReadOnly.as_str() { AccessMode::ReadOnly } else { AccessMode::ReadWrite }
 }

@@ -1,4 +1,4 @@
-//! `attachment.disconnect`: the driver lets the connector go if this was the volume's last attachment on that host; then
+//! `attachment.disconnect`: the driver lets the connector go as far as no other attachment of the volume lives on it; then
 //! the row goes and the volume shows what is left. The older `os-terminate_connection` ends the connection alone: then the
 //! row stays, without it.
 //!
@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
-    attachment_connect::{align, end, end_all, last_on_end, leftovers},
-    block_support as support, connect_turn, patience,
+    attachment_connect::{align, leftovers},
+    block_support as support, connect_turn,
+    connection_end::{end_all, leave, living},
+    patience,
 };
 use crate::{
     clock,
@@ -22,6 +24,7 @@ use crate::{
     service::attachment::{
         connector::{parse, same_end},
         delete::{forget, remove},
+        sharing::{access_mode, share},
     },
     store::sql::{
         attachments::{AttachmentRow, DISCONNECT, UNPLUG},
@@ -156,15 +159,17 @@ async fn disconnect(
             Err(e) => Err(e),
         });
     }
+    let mode = access_mode(&attachment.mode);
     for connector in connectors {
-        if !last_on_end(cx, attachment, connector).await? {
+        let share = share(living(cx, &volume.id, Some(&attachment.id)).await?, connector);
+        if share.stays_as_it_is(mode) {
             continue; // another attachment of the volume lives on this connection
         }
-        let backend = match backend() {
-            Ok(backend) => backend,
-            Err(e) => return Ok(Err(e)),
+        let left = match backend() {
+            Ok(backend) => leave(cx, &backend, &told, &share, mode).await,
+            Err(e) => Err(e),
         };
-        if let Err(e) = end(cx, &backend, &told, connector.clone()).await {
+        if let Err(e) = left {
             return Ok(Err(e));
         }
     }

@@ -6,6 +6,7 @@ mod backend_ensure;
 mod block_support;
 mod cleanup;
 mod connect_turn;
+mod connection_end;
 mod connection_view;
 mod network_update;
 mod patience;

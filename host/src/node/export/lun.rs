@@ -80,6 +80,16 @@ impl Exports {
         }
     }
 
+    /// Lets LUNs be written to, or no longer, without taking them from whoever has them open.
+    pub(super) async fn protect_luns(&self, present: &mut Present, wanted: &Wanted) -> Result<(), Failure> {
+        for (number, lun) in &wanted.luns {
+            let Some(there) = present.luns.get_mut(number).filter(|l| l.params.read_only != lun.params.read_only) else { continue };
+            self.client.protect_lun(present.tid, *number, lun.params.read_only).await?;
+            there.params.read_only = lun.params.read_only;
+        }
+        Ok(())
+    }
+
     /// Shows the size that files have grown to.
     ///
     /// `tgtd` looks at a file's size when it opens it, and must not open it while a command runs: a write could go nowhere. So

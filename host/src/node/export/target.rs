@@ -55,10 +55,11 @@ impl Present {
 
 impl PresentLun {
     fn is(&self, wanted: &WantedLun) -> bool {
-        self.is_but_for_size(wanted) && self.size == shown_size(wanted.bytes)
+        self.shows(wanted) && self.params.read_only == wanted.params.read_only && self.size == shown_size(wanted.bytes)
     }
-    fn is_but_for_size(&self, wanted: &WantedLun) -> bool {
-        self.online && self.params == wanted.params
+    /// It is the volume's, whatever its size and whether it may be written to.
+    fn shows(&self, wanted: &WantedLun) -> bool {
+        self.online && self.params.path == wanted.params.path && self.params.serial == wanted.params.serial
     }
 }
 
@@ -97,11 +98,12 @@ impl Exports {
 
     /// Makes the LUNs of a target that is there what they should be.
     pub(super) async fn adjust(&self, mut present: Present, wanted: &Wanted) -> Result<Present, Failure> {
-        let gone = |(n, l): (&u32, &PresentLun)| wanted.luns.get(n).is_none_or(|w| !l.is_but_for_size(w)).then_some(*n);
+        let gone = |(n, l): (&u32, &PresentLun)| wanted.luns.get(n).is_none_or(|w| !l.shows(w)).then_some(*n);
         let gone: Vec<u32> = present.luns.iter().filter_map(gone).collect();
         for number in gone {
             self.remove_lun(&mut present, number).await?;
         }
+        self.protect_luns(&mut present, wanted).await?;
         self.resize_luns(&mut present, wanted).await?;
         self.add_luns(&mut present, wanted).await?;
         Ok(present)

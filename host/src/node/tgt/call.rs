@@ -127,6 +127,13 @@ impl Client {
         self.send("set up a LUN", Header { tid, lun: lun.into(), ..Header::new(Mode::Device, Op::Update) }, Some(&text)).await.map(drop)
     }
 
+    /// Whether it may be written to; sessions and commands on their way go on.
+    pub async fn protect_lun(&self, tid: i32, lun: u32, read_only: bool) -> Result<()> {
+        let text = if read_only { "readonly=1" } else { "readonly=0" };
+        let header = Header { tid, lun: lun.into(), ..Header::new(Mode::Device, Op::Update) };
+        self.send("set a LUN's protection", header, Some(text)).await.map(drop)
+    }
+
     /// Takes the medium away: new commands fail at once.
     pub async fn empty_lun(&self, tid: i32, lun: u32) -> Result<()> {
         self.send(

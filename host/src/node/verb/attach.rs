@@ -30,7 +30,7 @@ pub struct AttachBody {
 }
 
 impl Node {
-    /// The attachment stands for all of the caller's on that host, so a call that is older than another PUT and asks for what is
+    /// The attachment stands for all of the caller's by that initiator, so a call that is older than another PUT and asks for what is
     /// there is answered; only what is older than a DELETE, or would change a newer one's mode, is refused.
     ///
     /// # Errors

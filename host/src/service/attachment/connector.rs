@@ -94,25 +94,13 @@ pub fn parse(map: &Map<String, Value>) -> Connector {
 
 /// Whether what is exported to the one is exported to the other: the same host by the same names.
 pub fn same_end(a: &Connector, b: &Connector) -> bool {
-    let names = |c: &Connector| (c.host.clone(), c.initiator.clone(), c.nqn.clone(), c.nvme_host_id.clone(), wwpns(c));
+    let names = |c: &Connector| (c.host.clone(), c.initiator.clone(), c.nqn.clone(), c.nvme_host_id.clone(), ports(c));
     // protocols without initiators export to an address
     names(a) == names(b) && (!nameless(a) || a.ip == b.ip)
 }
 
-/// Whether the back end may export to both as one: the same host, with a name in common or without names. What ends for the
-/// one may then end for the other.
-pub fn shares_end(a: &Connector, b: &Connector) -> bool {
-    let both = |a: &Option<String>, b: &Option<String>| a.is_some() && a == b;
-    let ports = wwpns(b);
-    a.host == b.host
-        && (nameless(a)
-            || nameless(b)
-            || both(&a.initiator, &b.initiator)
-            || both(&a.nqn, &b.nqn)
-            || wwpns(a).iter().any(|port| ports.contains(port)))
-}
-
-fn wwpns(c: &Connector) -> Vec<String> {
+/// The names of its Fibre Channel ports, in one spelling and order.
+pub fn ports(c: &Connector) -> Vec<String> {
     let mut wwpns: Vec<String> = c.wwpns.iter().map(|w| w.to_ascii_lowercase()).collect();
     wwpns.sort_unstable();
     wwpns
@@ -206,16 +194,5 @@ mod tests {
         assert!(!same_end(&fc(&["aa", "bb"]), &fc(&["aa"])));
         let address = |ip: &str| connector(|c| (c.initiator, c.ip) = (None, Some(ip.into())));
         assert!(!same_end(&address("192.0.2.1"), &address("192.0.2.2")));
-    }
-
-    #[test]
-    fn a_name_in_common_on_one_host_is_a_shared_end() {
-        let a = connector(|_| {});
-        assert!(shares_end(&a, &connector(|c| c.nqn = Some("nqn.b".into()))), "a host that has got one more name");
-        assert!(!shares_end(&a, &connector(|c| c.initiator = Some("iqn.b".into()))));
-        assert!(!shares_end(&a, &connector(|c| c.host = "i".into())));
-        assert!(shares_end(&a, &connector(|c| c.initiator = None)), "it may be any of the host's");
-        let fc = |wwpns: &[&str]| connector(|c| (c.initiator, c.wwpns) = (None, wwpns.iter().map(|w| (*w).to_owned()).collect()));
-        assert!(shares_end(&fc(&["AA", "bb"]), &fc(&["aa"])) && !shares_end(&fc(&["aa"]), &fc(&["bb"])));
     }
 }

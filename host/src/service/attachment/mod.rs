@@ -6,6 +6,7 @@ pub mod create;
 pub mod delete;
 pub mod list;
 pub mod older;
+pub mod sharing;
 pub mod show;
 pub mod update;
 

@@ -5,10 +5,9 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use super::super::{
-    attachment_connect,
     block_support::{call, volumes_of},
     cleanup::Remains,
-    connect_turn,
+    connect_turn, connection_end,
 };
 use crate::{
     copy,
@@ -70,7 +69,7 @@ impl Leftover {
         };
         let live = cx.app.drivers.backend(backend)?;
         for run in &self.runs {
-            attachment_connect::end(cx, &live, &self.object, copy::connector(run)).await?;
+            connection_end::end(cx, &live, &self.object, copy::connector(run)).await?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::{sync::watch, time::Instant};
 
 use super::{
-    super::{attachment_connect, block_support as support, connect_turn, patience},
+    super::{block_support as support, connect_turn, connection_end, patience},
     Object, Plan, Stage, Why, give_up, mine,
 };
 use crate::{
@@ -118,7 +118,7 @@ async fn connect(cx: &JobContext, plan: &mut Plan, side: Side, run: &str) -> Res
     let connected: DriverResult<Connection> = async {
         let backend = cx.app.drivers.backend(&object.backend)?;
         for earlier in &object.runs {
-            attachment_connect::end(cx, &backend, &object.volume, copy::connector(earlier)).await?;
+            connection_end::end(cx, &backend, &object.volume, copy::connector(earlier)).await?;
         }
         let driver = backend.need_connection_info()?;
         let call = support::call(cx, &format!("connect {} {run}", object.volume.id));
@@ -251,7 +251,7 @@ async fn disconnect(cx: &JobContext, plan: &mut Plan) -> Stage {
     let ended: DriverResult<()> = async {
         let backend = cx.app.drivers.backend(&target.backend)?;
         for run in &target.runs {
-            attachment_connect::undo(cx, &backend, &target.volume, copy::connector(run)).await?;
+            connection_end::undo(cx, &backend, &target.volume, copy::connector(run)).await?;
         }
         Ok(())
     }

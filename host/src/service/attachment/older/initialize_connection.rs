@@ -1,7 +1,7 @@
 //! `os-initialize_connection`: connects a host to the volume and says how. Asked again by the same host it says it again.
 //!
-//! The connection belongs to an attachment: the one that host has, else the one that is reserved, else one that is made for it
-//! and goes with it. A server that migrates is connected on its next host while its volume is in use on the one it is on.
+//! The connection belongs to an attachment: the one that host has (by that initiator, where several may have the volume), else
+//! the one that is reserved, else one that is made for it and goes with it. A server that migrates is connected on its next host while its volume is in use on the one it is on.
 
 use serde_json::{Map, Value, json};
 
@@ -16,7 +16,7 @@ use crate::{
     error::{Error, Result},
     jobs::task::ConnectAsk,
     service::{
-        attachment::{begin_connect, connector, update::running, wait},
+        attachment::{begin_connect, connector, sharing::Living, update::running, wait},
         refusal,
     },
     store::{
@@ -38,7 +38,7 @@ pub async fn initialize_connection(app: &App, ctx: &RequestContext, id: &str, gi
     let enforce_multipath = given.get("enforce_multipath").and_then(Value::as_bool).unwrap_or(false);
     let (mut tx, volume) = hold(app, ctx, id, "volume_extension:volume_actions:initialize_connection").await?;
     not_in_maintenance(&volume)?;
-    let attachment = theirs_or_new(app, ctx, &mut tx, &volume, connector::host(&given)).await?;
+    let attachment = theirs_or_new(app, ctx, &mut tx, &volume, &given).await?;
     let job = match running(&attachment, &given)? {
         Some(job) => job,
         None => {
@@ -65,10 +65,16 @@ pub async fn initialize_connection(app: &App, ctx: &RequestContext, id: &str, gi
 }
 
 /// The attachment whose connection this is.
-async fn theirs_or_new(app: &App, ctx: &RequestContext, tx: &mut Tx, volume: &VolumeRow, host: &str) -> Result<AttachmentRow> {
+async fn theirs_or_new(
+    app: &App,
+    ctx: &RequestContext,
+    tx: &mut Tx,
+    volume: &VolumeRow,
+    given: &Map<String, Value>,
+) -> Result<AttachmentRow> {
     let all = tx.attachments_of(&volume.id).await?;
     let living = || all.iter().filter(|a| a.work.as_deref() != Some(DISCONNECT));
-    let on_this_host = living().filter(|a| is_on(a, host)).max_by_key(|a| a.connection_info.is_some());
+    let on_this_host = living().filter(|a| is_on(volume, a, given)).max_by_key(|a| a.connection_info.is_some());
     let reserved = || living().filter(|a| awaits_attach(a) && !a.may_be_connected()).min_by_key(|a| a.created_at);
     if let Some(found) = on_this_host.or_else(reserved).or_else(|| attached_first(&all)) {
         return Ok(found.clone());
@@ -79,12 +85,18 @@ async fn theirs_or_new(app: &App, ctx: &RequestContext, tx: &mut Tx, volume: &Vo
     }
 }
 
-/// Connected to the host, being connected to it, or said to be attached there.
-fn is_on(a: &AttachmentRow, host: &str) -> bool {
-    let wanted = a.work_connector.as_deref().and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
-    let connected =
-        (a.connection_info.is_some() && a.connector_host.as_deref() == Some(host)) || wanted.is_some_and(|c| connector::host(&c) == host);
-    connected || (!a.may_be_connected() && a.attached_host.as_deref() == Some(host))
+/// Connected to the host, being connected to it, or said to be attached there. Of a volume that several may have, another name
+/// of the host is another's.
+fn is_on(volume: &VolumeRow, a: &AttachmentRow, given: &Map<String, Value>) -> bool {
+    let (end, host) = (connector::parse(given), connector::host(given));
+    let connected = match Living::of(a) {
+        Some(living) if volume.multiattach => living.is_on(&end),
+        Some(living) => living.connector.host == host,
+        None => false,
+    };
+    let wanted = a.work_connector.as_deref().and_then(connector::parse_text);
+    let being = wanted.is_some_and(|c| if volume.multiattach { connector::same_end(&c, &end) } else { c.host == host });
+    connected || being || (!a.may_be_connected() && a.attached_host.as_deref() == Some(host))
 }
 
 /// The only attachment, if it was said to be attached before it was connected.

@@ -1,5 +1,5 @@
 //! `os-terminate_connection`: a host lets the volume go. The attachment stays until `os-detach`, without its connection; one
-//! that was made for the connection goes. Where several attachments live on the host's connection it stays for them, and each
+//! that was made for the connection goes. Where several attachments live on the connection it stays for them, and each
 //! `os-detach` takes its own.
 
 use serde_json::{Map, Value, json};
@@ -13,8 +13,11 @@ use crate::{
     driver::types::Connector,
     error::{Error, Result},
     jobs::task::DisconnectAsk,
-    service::attachment::{connector, job, may_be_taken, may_go, wait},
-    store::sql::attachments::{AttachmentRow, DISCONNECT, UNPLUG},
+    service::attachment::{connector, job, may_be_taken, may_go, sharing::Living, wait},
+    store::sql::{
+        attachments::{AttachmentRow, DISCONNECT, UNPLUG},
+        volumes::VolumeRow,
+    },
 };
 
 /// # Errors
@@ -31,7 +34,7 @@ pub async fn terminate_connection(app: &App, ctx: &RequestContext, id: &str, giv
             _ => return Err(which_one(id)),
         }
     }
-    let Some(attachment) = on_this_end(&all, &connector::parse(&given)) else { return Ok(()) };
+    let Some(attachment) = on_this_end(&volume, &all, &connector::parse(&given)) else { return Ok(()) };
     may_go(ctx, attachment)?;
     let job = match (attachment.work.as_deref(), &attachment.job_id) {
         (Some(DISCONNECT | UNPLUG), Some(job)) => job.clone(),
@@ -50,18 +53,22 @@ pub async fn terminate_connection(app: &App, ctx: &RequestContext, id: &str, giv
 }
 
 /// The attachment whose connection ends; none when there is no such connection, or it is not one attachment's alone.
-fn on_this_end<'a>(all: &'a [AttachmentRow], wanted: &Connector) -> Option<&'a AttachmentRow> {
-    let connected: Vec<_> = all.iter().filter(|a| ends(a).any(|c| same_host(&c, wanted))).collect();
+fn on_this_end<'a>(volume: &VolumeRow, all: &'a [AttachmentRow], wanted: &Connector) -> Option<&'a AttachmentRow> {
+    let connected: Vec<_> = all.iter().filter(|a| is_on(volume, a, wanted)).collect();
     match connected.as_slice() {
         [one] => Some(one),
         several => several.iter().copied().find(|a| a.is_older(OlderAction::Connect)),
     }
 }
 
-/// What it is, or may be half, connected to.
-fn ends(a: &AttachmentRow) -> impl Iterator<Item = Connector> {
-    let texts = [a.connector.clone(), a.work_connector.clone()];
-    texts.into_iter().flatten().filter_map(|t| serde_json::from_str(&t).ok()).map(|map| connector::parse(&map))
+/// Whether it is, or may be half, connected to the host; of a volume that several may have, to this very name of it.
+fn is_on(volume: &VolumeRow, a: &AttachmentRow, wanted: &Connector) -> bool {
+    let on_host = |text: &Option<String>| text.as_deref().and_then(connector::parse_text).is_some_and(|c| same_host(&c, wanted));
+    let connected = match Living::of(a).filter(|_| volume.multiattach) {
+        Some(living) => living.is_on(wanted),
+        None => on_host(&a.connector),
+    };
+    connected || on_host(&a.work_connector)
 }
 
 /// The same host, by its name or, when none is given, by its initiator.
