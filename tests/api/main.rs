@@ -27,6 +27,7 @@ mod snapshots;
 mod spec_c;
 mod spec_d;
 mod statements;
+mod strict;
 mod transfers;
 mod types;
 mod volume_actions;

@@ -26,7 +26,7 @@ use super::{
     reply::Reply,
     request::ApiRequest,
     route::{Access, Api, Route, TokenScope},
-    target,
+    strict, target,
     tree::{Found, Tree},
 };
 use crate::{
@@ -175,7 +175,12 @@ impl Dispatcher {
             return Err(Error::invalid("Malformed request url").into());
         }
         check_scope(row, &ctx.principal)?;
-        let query = target::query(&parts.uri).ok_or_else(|| Error::invalid("The query string is not valid UTF-8 text."))?;
+        let query =
+            target::query(&parts.uri).ok_or_else(|| Error::invalid("The query string must be UTF-8 text without NUL characters."))?;
+        // whoever may not ask at all is told that by the handler
+        if self.api == Api::Admin && !row.rooted && (row.access == Access::Public || ctx.is_admin()) {
+            strict::check(row, &query, &body)?;
+        }
         let host_url = target::host_url(self.options.public_url.as_deref(), &parts.uri, &parts.headers);
         let project = url.project.as_deref().map(|p| format!("/{p}")).unwrap_or_default();
         let request = ApiRequest {

@@ -20,6 +20,7 @@ pub mod reply;
 pub mod request;
 pub mod route;
 pub mod share;
+pub mod strict;
 pub mod target;
 pub mod tree;
 pub mod versions;

@@ -12,10 +12,12 @@ use crate::{
     },
     error::{Error, Result},
     handler,
+    jobs::task,
     store::sql::jobs::JobFilter,
 };
 
 const LIMIT: i64 = 1000;
+const STATES: [&str; 3] = ["ready", "running", "done"];
 
 pub const ROUTES: &[Route] = &[Route::new(Api::Admin, Verb::Get, "/jobs", ADMIN, 200, "List jobs, newest first", handler!(list)).query(&[
     ("state", "string", "ready, running or done"),
@@ -29,6 +31,16 @@ pub const ROUTES: &[Route] = &[Route::new(Api::Admin, Verb::Get, "/jobs", ADMIN,
 
 async fn list(req: ApiRequest) -> Result<Reply> {
     require_admin(&req)?;
+    one_of(&req, "state", &STATES)?;
+    one_of(&req, "kind", &task::registry().kinds())?;
+    if req.query_value("backend").is_some_and(|name| !name.is_empty() && !name.contains('@')) {
+        return Err(Error::invalid("backend must be host@backend, or empty for jobs that have none."));
+    }
+    if let Some(marker) = req.query_value("marker")
+        && !req.app.store.has_job(marker).await?
+    {
+        return Err(Error::invalid("There is no job of this id, or no longer: begin again without a marker."));
+    }
     let of = |key: &str| req.query_value(key).map(str::to_owned);
     let filter = JobFilter {
         state: of("state"),
@@ -40,8 +52,17 @@ async fn list(req: ApiRequest) -> Result<Reply> {
     let limit = match req.query_value("limit").map(str::parse) {
         None => LIMIT,
         Some(Ok(n @ 1..)) => LIMIT.min(n),
-        Some(_) => return Err(Error::invalid("limit must be a number above zero.")),
+        Some(_) => return Err(Error::invalid("limit must be a whole number above zero.")),
     };
     let jobs = req.app.jobs.list(&filter, req.query_value("marker"), limit).await?;
     Reply::json(StatusCode::OK, &json!({ "jobs": jobs }))
+}
+
+/// # Errors
+/// 400, naming the values there are.
+fn one_of(req: &ApiRequest, key: &str, known: &[&str]) -> Result<()> {
+    match req.query_value(key) {
+        Some(value) if !known.contains(&value) => Err(Error::invalid(format!("{key} must be one of {}.", known.join(", ")))),
+        _ => Ok(()),
+    }
 }

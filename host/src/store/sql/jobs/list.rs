@@ -64,6 +64,12 @@ impl Store {
         Ok(on_read!(self, p => sqlx::query_as(sql).fetch_all(p).await?))
     }
 
+    /// Whether there is, or still is, a job of this id.
+    pub async fn has_job(&self, id: &str) -> StoreResult<bool> {
+        let sql = "SELECT COUNT(*) FROM jobs WHERE id = $1";
+        Ok(on_read!(self, p => sqlx::query_scalar::<_, i64>(sql).bind(id).fetch_one(p).await?) > 0)
+    }
+
     /// Jobs, newest first, after the job named by `marker`. An unknown marker gives the first page.
     pub async fn list_jobs(&self, filter: &JobFilter, marker: Option<&str>, limit: i64) -> StoreResult<Vec<JobRow>> {
         let mut sql = Sql::new(
