@@ -8,11 +8,19 @@ use super::{
 /// One SCSI command without an answer for this long has failed.
 const COMMAND_TIMEOUT: u32 = 60;
 
-/// Both ends, as options, with their secrets.
+/// Both ends, with their secrets.
 pub struct Arguments {
-    from: String,
-    to: String,
+    from: Side,
+    to: Side,
     secrets: Vec<(&'static str, SecretFile)>,
+}
+
+/// One end, as options.
+struct Side {
+    id: &'static str,
+    plain: String,
+    /// Through a filter that holds reads back.
+    throttled: String,
 }
 
 impl Arguments {
@@ -20,33 +28,42 @@ impl Arguments {
     /// [`CopyError::Protocol`], [`CopyError::Connection`], [`CopyError::Prepare`].
     pub fn new(order: &Order) -> Result<Self, CopyError> {
         let mut secrets = Vec::new();
-        let mut end = |end: &End, id: &'static str| {
+        let mut side = |end: &End, id: &'static str| {
             let connection = iscsi(&end.connection)?;
             if let Some(auth) = &connection.auth {
                 secrets.push((id, SecretFile::new(&order.folder, &auth.password)?));
             }
-            options(end, id)
+            let plain = format!("driver=raw,{}", options(end, id, "file")?);
+            let throttled = format!("driver=throttle,throttle-group={},file.driver=raw,{}", group(id), options(end, id, "file.file")?);
+            Ok::<_, CopyError>(Side { id, plain, throttled })
         };
-        let (from, to) = (end(&order.from, "from")?, end(&order.to, "to")?);
+        let (from, to) = (side(&order.from, "from")?, side(&order.to, "to")?);
         Ok(Self { from, to, secrets })
     }
 
-    /// `limit_mib`: most MiB a second; 0 does not limit.
+    /// `limit_mib`: most MiB a second that are written; 0 does not limit.
     pub fn convert(&self, limit_mib: u32) -> Vec<String> {
         let mut all = words(&["convert", "-n", "-p", "-t", "none", "-T", "none"]);
         if limit_mib > 0 {
-            all.extend(["-r".to_owned(), (u64::from(limit_mib) << 20).to_string()]);
+            all.extend(["-r".to_owned(), bytes(limit_mib).to_string()]);
         }
         all.extend(self.objects());
         all.extend(words(&["--image-opts", "--target-image-opts"]));
-        all.extend([self.from.clone(), self.to.clone()]);
+        all.extend([self.from.plain.clone(), self.to.plain.clone()]);
         all
     }
 
-    pub fn compare(&self) -> Vec<String> {
+    /// `limit_mib`: most MiB a second that are read of either side; 0 does not limit. (`compare` has no option for it.)
+    pub fn compare(&self, limit_mib: u32) -> Vec<String> {
         let mut all = words(&["compare", "-p", "-T", "none"]);
         all.extend(self.objects());
-        all.extend([words(&["--image-opts"]), vec![self.from.clone(), self.to.clone()]].concat());
+        let sides = [&self.from, &self.to];
+        if limit_mib > 0 {
+            let held_back = |side: &Side| format!("throttle-group,id={},x-bps-total={}", group(side.id), bytes(limit_mib));
+            all.extend(sides.iter().flat_map(|side| ["--object".to_owned(), held_back(side)]));
+        }
+        all.push("--image-opts".to_owned());
+        all.extend(sides.map(|side| if limit_mib > 0 { side.throttled.clone() } else { side.plain.clone() }));
         all
     }
 
@@ -60,18 +77,28 @@ fn words(all: &[&str]) -> Vec<String> {
     all.iter().map(|w| (*w).to_owned()).collect()
 }
 
-fn options(end: &End, id: &str) -> Result<String, CopyError> {
+fn bytes(mib: u32) -> u64 {
+    u64::from(mib) << 20
+}
+
+/// Of the filter on one side.
+fn group(id: &str) -> String {
+    format!("{id}-rate")
+}
+
+/// The target's options; `at` is where they stand in the whole.
+fn options(end: &End, id: &str, at: &str) -> Result<String, CopyError> {
     let connection = iscsi(&end.connection)?;
     let Some(target) = connection.targets.first() else { return Err(CopyError::Connection("it has no target".to_owned())) };
     let mut text = format!(
-        "driver=raw,file.driver=iscsi,file.transport=tcp,file.portal={},file.target={},file.lun={},file.initiator-name={},file.timeout={COMMAND_TIMEOUT}",
+        "{at}.driver=iscsi,{at}.transport=tcp,{at}.portal={},{at}.target={},{at}.lun={},{at}.initiator-name={},{at}.timeout={COMMAND_TIMEOUT}",
         escaped(&target.portal),
         escaped(&target.iqn),
         target.lun,
         escaped(&end.initiator),
     );
     if let Some(auth) = &connection.auth {
-        text.push_str(&format!(",file.user={},file.password-secret={id}", escaped(&auth.user)));
+        text.push_str(&format!(",{at}.user={},{at}.password-secret={id}", escaped(&auth.user)));
     }
     Ok(text)
 }
@@ -102,10 +129,13 @@ mod tests {
         let order =
             Order { from: end("iqn.a", Some("hush")), to: end("iqn.b", Some("whisper")), size_gib: 1, folder: folder.path().to_owned() };
         let arguments = Arguments::new(&order).unwrap();
-        for told in [arguments.convert(0), arguments.compare()] {
+        for told in [arguments.convert(0), arguments.compare(0), arguments.compare(1)] {
             let text = told.join(" ");
             assert!(!text.contains("hush") && !text.contains("whisper"), "{text}");
-            assert!(text.contains("file.user=u,,1,file.password-secret=from") && text.contains("secret,id=to,file="), "{text}");
+            assert!(
+                text.contains("file.user=u,,1,") && text.contains("file.password-secret=from") && text.contains("secret,id=to,file="),
+                "{text}"
+            );
         }
         for (_, file) in &arguments.secrets {
             assert_eq!(std::fs::metadata(file.path()).unwrap().permissions().mode() & 0o777, 0o600);
@@ -122,5 +152,14 @@ mod tests {
         let arguments = Arguments::new(&order).unwrap();
         assert!(arguments.convert(0).iter().all(|a| a != "-r"));
         assert!(arguments.convert(2).windows(2).any(|w| w == ["-r", "2097152"]));
+        assert!(arguments.compare(0).iter().all(|a| !a.contains("throttle")));
+        let told = arguments.compare(2);
+        for (id, iqn) in [("from", "iqn.a"), ("to", "iqn.b")] {
+            assert!(told.contains(&format!("throttle-group,id={id}-rate,x-bps-total=2097152")), "{told:?}");
+            let through = |a: &String| {
+                a.starts_with(&format!("driver=throttle,throttle-group={id}-rate,")) && a.contains(&format!("file.file.target={iqn},"))
+            };
+            assert!(told.iter().any(through), "{told:?}");
+        }
     }
 }

@@ -33,6 +33,7 @@ impl Copier for Qemu {
         progress: &'a (dyn Fn(Progress) + Send + Sync),
     ) -> BoxFuture<'a, Result<(), CopyError>> {
         Box::pin(async move {
+            forget_left_over(&order.folder);
             // dropped, and with them the files, when both programs have ended
             let ends = Arguments::new(order)?;
             let patience = silence(config, order.size_gib, 1.0);
@@ -42,7 +43,7 @@ impl Copier for Qemu {
             if config.verify {
                 // two sides to read for each two per cent that it tells of
                 let patience = silence(config, order.size_gib, 4.0);
-                let compared = Child::start(config, &ends.compare())?
+                let compared = Child::start(config, &ends.compare(config.bandwidth_mib))?
                     .finish(patience, |percent| progress(Progress { verifying: true, percent }))
                     .await;
                 match compared {
