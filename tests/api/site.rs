@@ -12,6 +12,9 @@ use support::{Client, Persona, TestApp, db::Db, wait};
 
 use crate::array::Array;
 
+/// Where the arrays' portals are.
+const PORTALS: &str = "192.0.2.0/24";
+
 /// A running service whose back end `stowage@a` is an array in this process.
 pub struct Site {
     pub app: TestApp,
@@ -64,6 +67,7 @@ impl Site {
     pub async fn serve_configured(&self, host: &str, array: &Arc<Array>, change: impl FnOnce(&mut stowage::config::BackendConfig)) {
         let app = self.app.app();
         let mut backend = Arc::into_inner(array.backend(host)).unwrap();
+        Arc::make_mut(&mut backend.config).grants.portals = vec![PORTALS.to_owned()];
         change(Arc::make_mut(&mut backend.config));
         let backend = Arc::new(backend);
         let row = BackendConfig {

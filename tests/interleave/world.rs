@@ -64,6 +64,7 @@ fn configure(c: &mut Config, arrays: &[Array; 2], database: Option<&Given>) {
             let mut backend = BackendConfig::new(name, "memory");
             backend.grants.http = vec![array.url().trim_start_matches("http://").to_owned()];
             backend.grants.concurrency = 8;
+            backend.grants.portals = vec!["192.0.2.10".to_owned()];
             let options = [
                 ("array_url", json!(array.url())),
                 ("pools", json!([format!("p:{POOL_GIB}")])),

@@ -52,6 +52,9 @@ pub enum BackendKind {
 pub struct Grants {
     /// `host:port` or `host` (port 443) the driver may call. Loopback and link-local addresses only if written as such.
     pub http: Vec<String>,
+    /// Where this service may connect for data when a volume is copied, beside the hosts in `http`: `host:port`, `host`, or a
+    /// network such as `192.0.2.0/24`.
+    pub portals: Vec<String>,
     /// Memory of one driver instance.
     pub memory_mib: u32,
     /// Longest time one call may take.
@@ -106,6 +109,7 @@ impl Default for Grants {
     fn default() -> Self {
         Self {
             http: Vec::new(),
+            portals: Vec::new(),
             memory_mib: 64,
             call_timeout: Duration::from_secs(60),
             concurrency: 16,

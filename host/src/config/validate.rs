@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 use super::{
     BackendConfig, CatalogService, Config, Finding, IdentityMode, QuotaConfig, ShareConfig, UNLIMITED, WebhookConfig, duration, filters,
 };
-use crate::{scheduler::formula::Formula, wasm::engine::MAX_MEMORY};
+use crate::{driver::portals::Portal, scheduler::formula::Formula, wasm::engine::MAX_MEMORY};
 
 /// A step on the way to a value: a key, or an index of an array.
 #[derive(Debug, Clone, Copy)]
@@ -373,6 +373,13 @@ impl Check<'_> {
                     "write \"array.example.org:443\", without scheme or path",
                 );
             }
+        }
+        for portal in backend.grants.portals.iter().filter(|p| p.parse::<Portal>().is_err()) {
+            self.refuse(
+                &[Key("backend"), Index(n), Key("grants"), Key("portals")],
+                format!("{portal:?} is no portal"),
+                "write \"192.0.2.7:3260\", or a network like \"192.0.2.0/24\"",
+            );
         }
         let grants = &backend.grants;
         let at = |key| [Key("backend"), Index(n), Key("grants"), Key(key)];

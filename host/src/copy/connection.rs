@@ -2,7 +2,7 @@
 
 use super::CopyError;
 use crate::driver::{
-    egress::AllowList,
+    portals::Portals,
     types::{Connection, ConnectionTarget, Connector, IscsiConnection},
 };
 
@@ -53,13 +53,13 @@ pub fn iscsi(connection: &Connection) -> Result<&IscsiConnection, CopyError> {
     Ok(iscsi)
 }
 
-/// Whether this service may go where the connection says: `granted` is what the back end's driver may call itself.
+/// Whether this service may go where the connection says.
 ///
 /// # Errors
 /// [`CopyError::Portal`].
-pub fn permitted(connection: &Connection, granted: &AllowList) -> Result<(), CopyError> {
+pub fn permitted(connection: &Connection, granted: &Portals) -> Result<(), CopyError> {
     let ConnectionTarget::Iscsi(iscsi) = &connection.target else { return Ok(()) };
-    iscsi.targets.iter().try_for_each(|t| granted.check_portal(&t.portal)).map_err(CopyError::Portal)
+    iscsi.targets.iter().try_for_each(|t| granted.check(&t.portal)).map_err(CopyError::Portal)
 }
 
 #[cfg(test)]

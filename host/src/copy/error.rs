@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use crate::{driver::egress::Refused, error::Remedy};
+use crate::{driver::portals::Refused, error::Remedy};
 
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
@@ -11,8 +11,8 @@ pub enum CopyError {
     Missing { program: String, reason: String },
     #[error("operator: volumes are copied over iSCSI only, and this back end connects by {0}")]
     Protocol(String),
-    /// A driver must not make this machine talk to itself or its neighbours.
-    #[error("operator: the back end's portal is refused unless its grants.http has the address: {0}")]
+    /// A driver does not say by itself where this machine connects.
+    #[error("operator: the back end's portal is refused: {0}")]
     Portal(#[source] Refused),
     #[error("vendor: the driver's connection cannot be used: {0}")]
     Connection(String),

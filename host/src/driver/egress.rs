@@ -1,4 +1,4 @@
-//! Where a driver may send its requests, and where it may make this machine connect.
+//! Where a driver may send its requests.
 //!
 //! Rules: only a listed `host:port` is dialled; a loopback, link-local, multicast, unspecified or metadata address only
 //! when that very address and port stand in the list (private ranges are where storage arrays live, so they pass); a
@@ -180,24 +180,6 @@ impl AllowList {
         if canonical { Ok(url) } else { Err(Refused::BadUrl("no host".to_owned())) }
     }
 
-    /// Checks where a driver says that this machine shall connect for data, an iSCSI portal. Arrays have networks of their own
-    /// for that, so any address will do; a restricted one only where its host is listed, with whatever port.
-    ///
-    /// # Errors
-    /// [`Refused::Restricted`], [`Refused::BadUrl`] for what is no `host:port`.
-    pub fn check_portal(&self, portal: &str) -> Result<(), Refused> {
-        let Authority { host, .. } = portal.parse().map_err(|e: BadAuthority| Refused::BadUrl(e.to_string()))?;
-        let address = match &host {
-            Destination::Address(address) => *address,
-            Destination::Name(name) if name == "localhost" || name.ends_with(".localhost") => Ipv4Addr::LOCALHOST.into(),
-            Destination::Name(_) => return Ok(()),
-        };
-        match restricted(address) {
-            Some(what) if !self.0.iter().any(|a| a.host == host) => Err(Refused::Restricted { host: portal.to_owned(), address, what }),
-            _ => Ok(()),
-        }
-    }
-
     /// Checks one address that a listed name resolved to. The resolver does not know the port, so a restricted address
     /// passes only when it is listed with every port that the name is listed with.
     ///
@@ -214,7 +196,7 @@ impl AllowList {
 }
 
 /// What kind of address this is, if a name must not lead there.
-fn restricted(address: IpAddr) -> Option<&'static str> {
+pub(super) fn restricted(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(a) => restricted_v4(a),
         IpAddr::V6(a) => restricted_v6(a),

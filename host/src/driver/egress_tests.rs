@@ -140,18 +140,3 @@ fn a_name_may_lead_to_a_restricted_address_that_is_listed_with_all_its_ports() {
     assert!(list(&["array.example:443", "127.0.0.1:80"]).check_resolved("array.example", loopback).is_err());
     assert!(list(&["array.example:443", "array.example:80", "127.0.0.1:443"]).check_resolved("array.example", loopback).is_err());
 }
-
-#[test]
-fn a_portal_on_this_machine_or_its_link_is_for_whom_it_is_listed() {
-    let own = ["127.0.0.1:3260", "169.254.1.2:3260", "[::1]:3260", "[fe80::1]:3260", "[::ffff:127.0.0.1]:3260", "0.0.0.0:1", "localhost:1"];
-    for portal in own {
-        assert!(matches!(list(&["192.0.2.9:443"]).check_portal(portal), Err(Refused::Restricted { .. })), "{portal}");
-    }
-    for granted in ["127.0.0.1", "127.0.0.1:8790"] {
-        assert_eq!(list(&[granted]).check_portal("127.0.0.1:3260"), Ok(()), "{granted}");
-    }
-    for elsewhere in ["192.0.2.1:3260", "[2001:db8::1]:3260", "array.example:3260"] {
-        assert_eq!(list(&[]).check_portal(elsewhere), Ok(()), "{elsewhere}");
-    }
-    assert!(matches!(list(&[]).check_portal("2130706433:3260"), Err(Refused::BadUrl(_))), "an address in disguise");
-}

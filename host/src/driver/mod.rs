@@ -16,6 +16,7 @@ pub mod error;
 pub mod gate;
 pub mod kit;
 pub mod loader;
+pub mod portals;
 pub mod share;
 pub mod types;
 

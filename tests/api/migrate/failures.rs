@@ -122,3 +122,29 @@ async fn back_ends_that_refuse_to_connect_leave_nothing_behind() {
         two.is_what_it_was(&id).await;
     }
 }
+
+#[tokio::test]
+async fn this_service_connects_to_no_portal_that_the_operator_did_not_grant() {
+    // the arrays' is 192.0.2.1:3260
+    for (http, portals, goes) in [
+        (&[][..], &[][..], false),
+        (&["192.0.2.2:443", "array.example:443"], &["198.51.100.0/24", "192.0.2.1:860"], false),
+        (&["192.0.2.1:443"], &[], true),
+        (&[], &["192.0.2.1:3260"], true),
+        (&[], &["192.0.2.0/30"], true),
+    ] {
+        let case = format!("http {http:?}, portals {portals:?}");
+        let two = Two::start().await;
+        let owned = |list: &[&str]| list.iter().map(|e| (*e).to_owned()).collect::<Vec<_>>();
+        let grant = |c: &mut stowage::config::BackendConfig| (c.grants.http, c.grants.portals) = (owned(http), owned(portals));
+        two.site.serve_configured("stowage@b", &two.b, grant).await;
+        let id = two.volume().await;
+        two.retype(&id, "on-demand").await.expect(202);
+        two.until_moved(&id, if goes { "success" } else { "error" }).await;
+        assert_eq!(two.hand.begun(), usize::from(goes), "{case}");
+        if !goes {
+            two.site.serve("stowage@b", &two.b).await;
+            two.is_what_it_was(&id).await;
+        }
+    }
+}

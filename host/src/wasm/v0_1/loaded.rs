@@ -40,6 +40,7 @@ const TRIAL: driver::Grants = driver::Grants {
     call_timeout: Duration::from_secs(30),
     concurrency: 1,
     kv_mib: 0,
+    portals: Vec::new(),
     reveal_secrets: false,
     ca_file: PathBuf::new(),
 };

@@ -16,8 +16,8 @@ use crate::{
     clock,
     copy::{self, CopyError, End, Order, Progress},
     driver::{
-        DriverError, DriverResult, ErrorKind,
-        egress::AllowList,
+        BackendConfig, DriverError, DriverResult, ErrorKind,
+        portals::Portals,
         types::{AccessMode, Connection},
     },
     jobs::{JobContext, Outcome, TaskError, backoff},
@@ -91,13 +91,15 @@ pub async fn transfer(cx: &JobContext, plan: &mut Plan) -> Stage {
     disconnect(cx, plan).await
 }
 
-/// Where the operator lets the back end's driver go.
-fn granted(cx: &JobContext, backend: &str) -> AllowList {
+/// Where the operator lets this service connect for the back end.
+fn granted(cx: &JobContext, backend: &str) -> Portals {
+    let of = |config: &BackendConfig| Portals::granted(&config.grants.http, &config.grants.portals);
+    if let Ok(live) = cx.app.drivers.backend(backend) {
+        return of(&live.config);
+    }
+    // it is being replaced
     let name = backend.split_once('@').map_or(backend, |(_, name)| name);
-    let config = cx.app.config.get();
-    let grants = config.backends.iter().find(|b| b.name == name).map(|b| &b.grants);
-    // an entry that is none was refused when the configuration was read
-    grants.into_iter().flat_map(|g| &g.http).filter_map(|entry| entry.parse().ok()).collect()
+    cx.app.config.get().backends.iter().find(|b| b.name == name).map(of).unwrap_or_default()
 }
 
 /// Ends what earlier runs have, and connects this one.
