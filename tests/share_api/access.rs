@@ -278,3 +278,31 @@ async fn a_ceph_rule_gets_its_key_from_the_driver() {
     let id = text(&member.post(&action(&share), rule("cephx", "alice")).await.expect(200)["access"]["id"]);
     assert_eq!(until(&member, &id, "active").await["access_key"], "key-of-alice");
 }
+
+#[tokio::test]
+async fn a_rule_that_waits_when_its_share_is_deleted_holds_when_the_back_end_keeps_the_share() {
+    let site = Site::faulty(&["access.apply#1=delay:1500", "shares.delete#1=refuse:busy"]).await;
+    let member = site.member().await;
+    let share = site.available().await;
+    // the first is being applied, the second waits for it, and so does the delete
+    let rules = [allow(&member, &share, "10.0.0.1").await, allow(&member, &share, "10.0.0.2").await];
+    member.delete(&format!("/shares/{share}")).await.expect(202);
+    member.until(&format!("/shares/{share}"), |a| a.body()["share"]["status"] == "available").await;
+    for rule in &rules {
+        until(&member, rule, "active").await;
+    }
+    rules_status(&member, &share, "active").await;
+}
+
+#[tokio::test]
+async fn the_rules_of_a_share_whose_delete_failed_change_as_ever() {
+    let site = Site::faulty(&["shares.delete=refuse:internal"]).await;
+    let member = site.member().await;
+    let share = site.available().await;
+    member.delete(&format!("/shares/{share}")).await.expect(202);
+    member.until(&format!("/shares/{share}"), |a| a.body()["share"]["status"] == "error_deleting").await;
+    let rule = allow(&member, &share, "10.0.0.1").await;
+    until(&member, &rule, "active").await;
+    member.post(&action(&share), json!({ "deny_access": { "access_id": rule } })).await.expect(202);
+    member.until_gone(&format!("/share-access-rules/{rule}")).await;
+}

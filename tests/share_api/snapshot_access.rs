@@ -117,3 +117,18 @@ async fn a_snapshot_is_mounted_at_its_locations() {
     operator.get(&format!("{instance}/none")).await.expect(404);
     site.stranger().await.get(&path).await.expect(404);
 }
+
+#[tokio::test]
+async fn a_rule_that_waits_when_its_snapshot_is_deleted_holds_when_the_back_end_keeps_the_snapshot() {
+    let site = Site::faulty(&["snapshot-access.apply#1=delay:1500", "share-snapshots.delete#1=refuse:busy"]).await;
+    let member = site.member().await;
+    let id = mountable(&site).await;
+    // the first is being applied, the second waits for it, and so does the delete
+    for to in ["10.0.0.1", "10.0.0.2"] {
+        member.post(&snapshot_action(&id), rule(to)).await.expect(202);
+    }
+    member.delete(&format!("/snapshots/{id}")).await.expect(202);
+    member.until(&format!("/snapshots/{id}"), |a| a.body()["snapshot"]["status"] == "available").await;
+    let active = |rules: &[Value]| rules.len() == 2 && rules.iter().all(|r| r["state"] == "active");
+    member.until(&format!("/snapshots/{id}/access-list"), |a| active(a.body()["snapshot_access_list"].as_array().unwrap())).await;
+}

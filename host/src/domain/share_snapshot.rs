@@ -59,9 +59,6 @@ pub const TRANSITIONAL: &[ShareSnapshotStatus] = &[
     ShareSnapshotStatus::Unmanaging,
 ];
 
-/// In these no rule of a snapshot is told to its driver any more.
-pub const GOING: &[ShareSnapshotStatus] = &[ShareSnapshotStatus::Deleting, ShareSnapshotStatus::ErrorDeleting];
-
 /// Whether a stored status is in `states`.
 pub fn is_one_of(status: &str, states: &[ShareSnapshotStatus]) -> bool {
     ShareSnapshotStatus::parse(status).is_some_and(|s| states.contains(&s))

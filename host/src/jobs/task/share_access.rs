@@ -19,7 +19,7 @@ use super::{
 use crate::{
     clock,
     domain::{
-        share::{ShareStatus, is_one_of},
+        share::ShareStatus,
         share_access::{AccessLevel, AccessState, AccessType},
     },
     driver::{
@@ -42,8 +42,6 @@ struct Ask {
     anew: bool,
     tried: Tried,
 }
-
-const GOING: &[ShareStatus] = &[ShareStatus::Deleting, ShareStatus::ErrorDeleting];
 
 impl Task for ShareAccess {
     fn kind(&self) -> &'static str {
@@ -73,7 +71,9 @@ impl Task for ShareAccess {
                 Err(e) => {
                     unless_fenced(&e)?;
                     tracing::warn!(share_id = %share.id, host = share.host, error = %e, "the driver did not apply the access rules");
-                    if let Some(after) = ask.tried.again(&e) {
+                    // its delete waits: that is not held up
+                    let going = share.status == ShareStatus::Deleting.as_str();
+                    if let Some(after) = ask.tried.again(&e).filter(|_| !going) {
                         return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
                     }
                     failed(cx, &share, &rules, ShareDetail::DriverFailedAccess, e.user_text()).await
@@ -93,10 +93,11 @@ impl Task for ShareAccess {
     }
 }
 
-/// The share, if rules of it can be applied: it is somewhere, and not going.
+/// The share, if rules of it can be applied: it is somewhere. That it is going is no reason: its delete comes after this job, and
+/// the share stays when the back end refuses that.
 async fn mine(cx: &JobContext) -> Result<Option<ShareRow>, TaskError> {
     let share = cx.app.store.share(&cx.job.resource_id).await?;
-    Ok(share.filter(|s| s.host.is_some() && !is_one_of(&s.status, GOING)))
+    Ok(share.filter(|s| s.host.is_some()))
 }
 
 /// What the driver is told. A rule that failed is not among those that shall hold. With `anew` there is no difference: one

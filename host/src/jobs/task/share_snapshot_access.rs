@@ -16,10 +16,7 @@ use super::{
 };
 use crate::{
     clock,
-    domain::{
-        share_access::AccessState,
-        share_snapshot::{GOING, is_one_of},
-    },
+    domain::{share_access::AccessState, share_snapshot::ShareSnapshotStatus},
     driver::{
         DriverError, ErrorKind,
         types::{AccessChange, RuleState},
@@ -69,7 +66,9 @@ impl Task for ShareSnapshotAccess {
                 Err(e) => {
                     unless_fenced(&e)?;
                     tracing::warn!(snapshot_id = %snapshot.id, host = snapshot.host, error = %e, "the driver did not apply the snapshot's rules");
-                    if let Some(after) = ask.tried.again(&e) {
+                    // its delete waits: that is not held up
+                    let going = snapshot.status == ShareSnapshotStatus::Deleting.as_str();
+                    if let Some(after) = ask.tried.again(&e).filter(|_| !going) {
                         return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
                     }
                     failed(cx, &snapshot, &rules, ShareDetail::DriverFailedAccess, e.user_text()).await
@@ -89,10 +88,11 @@ impl Task for ShareSnapshotAccess {
     }
 }
 
-/// The snapshot, if rules of it can be applied: it is somewhere, and not going.
+/// The snapshot, if rules of it can be applied: it is somewhere. That it is going is no reason: its delete comes after this job, and
+/// the snapshot stays when the back end refuses that.
 async fn mine(cx: &JobContext) -> Result<Option<ShareSnapshotRow>, TaskError> {
     let snapshot = cx.app.store.share_snapshot(&cx.job.resource_id).await?;
-    Ok(snapshot.filter(|s| s.backed && s.host.is_some() && !is_one_of(&s.status, GOING)))
+    Ok(snapshot.filter(|s| s.backed && s.host.is_some()))
 }
 
 /// `host@backend`.
