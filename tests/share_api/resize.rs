@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::site::{Site, action};
+use crate::site::{Site, action, create};
 
 fn extend(to: i64) -> serde_json::Value {
     json!({ "extend": { "new_size": to } })
@@ -152,4 +152,19 @@ async fn a_type_bounds_its_shares() {
     operator.post(&action(&id), extend(7)).await.expect(400);
     operator.post(&action(&id), extend(6)).await.expect(202);
     assert_eq!(member.share_until(&id, "available").await["size"], 6);
+}
+
+#[tokio::test]
+async fn a_share_that_an_operator_called_available_too_early_keeps_its_room_when_it_is_extended() {
+    let site = Site::faulty(&["shares.create=delay:1500"]).await;
+    let member = site.member().await;
+    let id = create(&member, json!({ "size": 2 })).await;
+    support::wait::until("the share to be placed", || async { (site.allocated().await == 2).then_some(()) }).await;
+    site.tell(&id, "available").await;
+    member.post(&action(&id), extend(5)).await.expect(202);
+    assert_eq!(member.share_until(&id, "available").await["size"], 5);
+    assert_eq!((site.used(&member, "gigabytes").await, site.allocated().await), (5, 5));
+    member.delete(&format!("/shares/{id}")).await.expect(202);
+    member.until_gone(&format!("/shares/{id}")).await;
+    assert_eq!((site.used(&member, "gigabytes").await, site.allocated().await), (0, 0));
 }

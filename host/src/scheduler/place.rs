@@ -11,7 +11,11 @@ use crate::{
     clock,
     store::{
         StoreResult, Tx,
-        sql::{capacity_claims::Charge, placements::PlacementRow, pools::PoolRow},
+        sql::{
+            capacity_claims::{Charge, Operation},
+            placements::PlacementRow,
+            pools::PoolRow,
+        },
     },
 };
 
@@ -52,7 +56,11 @@ impl Placed {
 /// The outer error is the store's; the inner one is an answer, see [`NoValidBackend`]. Commit after either answer: the
 /// explanation is a row of this transaction.
 pub async fn place(tx: &mut Tx, request: &PlacementRequest) -> StoreResult<Result<Placed, NoValidBackend>> {
-    tx.close_earlier_claim(&request.resource_id, &request.exclude_pools).await?;
+    match request.operation {
+        Operation::Create => tx.close_earlier_claim(&request.resource_id, &request.exclude_pools).await?,
+        // what is to grow is there: an operator may have said so while it was being made, and its place stays
+        Operation::Extend | Operation::Snapshot => tx.settle_claim(&request.resource_id).await?,
+    }
     let pools = tx.placement_pools(request.service).await?;
     let same = backends_of(tx, &request.hints.same_host).await?;
     let different = backends_of(tx, &request.hints.different_host).await?;

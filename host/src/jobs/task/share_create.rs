@@ -257,12 +257,15 @@ async fn fail(
     (action, detail, extra): (ShareAction, ShareDetail, &str),
     why: &str,
 ) -> Result<Outcome, TaskError> {
-    if leftover {
-        tx.forget_claim(&share.id).await?;
+    if !tx.share_create_failed(&share.id, clock::now()).await? {
+        // an operator said meanwhile that it is something else: then it lies where it was placed
+        tx.settle_claim(&share.id).await?;
     } else {
-        tx.release_claim(&share.id).await?;
-    }
-    if tx.share_create_failed(&share.id, clock::now()).await? {
+        if leftover {
+            tx.forget_claim(&share.id).await?;
+        } else {
+            tx.release_claim(&share.id).await?;
+        }
         support::tell(&mut tx, cx, share, action, detail, extra).await?;
         event(&mut tx, "share.create.error", share, &cx.job.request_id).await?;
     }

@@ -325,16 +325,18 @@ async fn fail(
     detail: Detail,
     why: &str,
 ) -> Result<Outcome, TaskError> {
-    if leftover {
-        tx.forget_claim(&volume.id).await?;
-    } else {
-        tx.release_claim(&volume.id).await?;
-    }
     tx.volume_copied(&volume.id).await?;
     if tx.volume_create_failed(&volume.id, false, clock::now()).await? {
+        if leftover {
+            tx.forget_claim(&volume.id).await?;
+        } else {
+            tx.release_claim(&volume.id).await?;
+        }
         support::tell(&mut tx, cx, volume, action, detail, why).await?;
         event(&mut tx, "volume.create.error", volume, &cx.job.request_id).await?;
     } else {
+        // an operator said meanwhile that it is something else: then it lies where it was placed
+        tx.settle_claim(&volume.id).await?;
         event_now(&mut tx, "volume.create.error", &volume.id, &cx.job.request_id).await?;
     }
     cx.settle(tx, Err(JobFault { kind: Kind::Internal, message: why.to_owned() })).await?;
