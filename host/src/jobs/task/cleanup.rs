@@ -102,7 +102,7 @@ pub async fn leave<R: Remains>(tx: &mut Tx, cx: &JobContext, backend: &str, what
         NewJob {
             kind: R::KIND,
             resource_kind: R::NAME,
-            order_key: format!("cleanup:{}:{backend}", what.id()),
+            order_key: order_key(backend, what.id()),
             resource_id: what.id().to_owned(),
             backend: Some(backend.to_owned()),
             payload: json!({ "backend": backend, R::NAME: what }),
@@ -114,6 +114,17 @@ pub async fn leave<R: Remains>(tx: &mut Tx, cx: &JobContext, backend: &str, what
     )
     .await?;
     Ok(())
+}
+
+/// What was left behind for `backend` under this id is not needed any more: a later call of its driver deleted the same. An array
+/// that has seen that call refuses the earlier job's.
+pub async fn withdraw(tx: &mut Tx, backend: &str, id: &str) -> StoreResult<()> {
+    tx.withdraw_jobs(&order_key(backend, id)).await?;
+    Ok(())
+}
+
+fn order_key(backend: &str, id: &str) -> String {
+    format!("cleanup:{id}:{backend}")
 }
 
 /// The task for one kind of thing.

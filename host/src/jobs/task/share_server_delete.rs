@@ -92,6 +92,7 @@ async fn remove(cx: &JobContext, server: &ShareServerRow, leftover: bool) -> Res
         tx.share_server_remove(&server.id).await?;
         tx.tombstone(&tombstone(server, &cx.job.request_id)).await?;
         tx.share_network_reap(&server.share_network_id).await?;
+        cleanup::withdraw(&mut tx, &server.backend, &server.id).await?;
         if leftover {
             cleanup::leave(&mut tx, cx, &server.backend, &told).await?;
         }

@@ -218,6 +218,12 @@ impl Tx {
         Ok(())
     }
 
+    /// What has not ended under this order key is not wanted any more. One that runs finds that it is its worker's no longer.
+    pub async fn withdraw_jobs(&mut self, order_key: &str) -> StoreResult<u64> {
+        let sql = "DELETE FROM jobs WHERE order_key = $1 AND state <> 'done'";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(order_key).execute(c).await?.rows_affected()))
+    }
+
     /// Deletes jobs that ended longer ago than `keep`; at most `limit`, so that the transaction stays short. How many.
     pub async fn purge_jobs(&mut self, keep: Duration, limit: i64) -> StoreResult<u64> {
         let sql = self.dialect().sql("DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs WHERE state = 'done' AND ended_at <= {now} - $1 ORDER BY ended_at LIMIT $2)");
