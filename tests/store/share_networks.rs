@@ -1,5 +1,7 @@
 //! Share networks that are deleted while they have servers.
 
+use std::time::Duration;
+
 use stowage::{
     clock,
     domain::{share_network::NetworkStatus, share_server::ServerStatus},
@@ -100,6 +102,22 @@ both_databases! {
         assert!(tx.share_server_status("s", &[ServerStatus::Active], ServerStatus::NetworkChange, clock::now()).await.unwrap());
         assert!(!tx.share_server_status("s", &[ServerStatus::Active], ServerStatus::Deleting, clock::now()).await.unwrap());
         tx.commit().await.unwrap();
+    }
+
+    async fn a_server_changes_twice_while_somebody_else_holds_its_network(db) {
+        if !db.is_postgres() {
+            return; // there is one writer
+        }
+        network(&db.store).await;
+        let mut holder = db.store.begin().await.unwrap();
+        assert!(holder.share_network_locked("n").await.unwrap().is_some());
+        let mut tx = db.store.begin().await.unwrap();
+        assert!(tx.share_server_status("s", &[ServerStatus::Active], ServerStatus::Creating, clock::now()).await.unwrap());
+        let built = tx.share_server_built("s", "{}", None, clock::now());
+        // the holder may want the server next
+        assert!(tokio::time::timeout(Duration::from_secs(10), built).await.expect("it waits for the network").unwrap());
+        tx.commit().await.unwrap();
+        holder.rollback().await.unwrap();
     }
 
     async fn support_is_what_every_server_has(db) {

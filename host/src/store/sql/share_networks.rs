@@ -90,10 +90,15 @@ impl Store {
 }
 
 impl Tx {
-    /// The network, held until the transaction ends.
+    /// The network, held until the transaction ends. As by a change of it: rows that name the network can be written meanwhile. A
+    /// transaction that changes a server twice has its network looked up, and must not wait for one that waits for the server.
     pub async fn share_network_locked(&mut self, id: &str) -> StoreResult<Option<ShareNetworkRow>> {
-        let text = format!("{SELECT} AND n.id = $1 {}", self.dialect().expand("{for_update}"));
-        Ok(on_tx!(self, c => sqlx::query_as(sqlx::AssertSqlSafe(text)).bind(id).fetch_optional(c).await?))
+        let sql = "UPDATE share_networks SET status = status WHERE id = $1 AND NOT deleting";
+        if on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected()) == 0 {
+            return Ok(None);
+        }
+        let sql = sqlx::AssertSqlSafe(format!("{SELECT} AND n.id = $1"));
+        Ok(on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_optional(c).await?))
     }
 
     /// The network, which is not deleted until the transaction ends: for what is made on it.
