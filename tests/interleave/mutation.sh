@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # mutation.sh [NAME]: takes one guard out of the service, for each patch in mutations/, and demands that the suite `interleave` finds
-# it: the suite has to fail, and to name the violation that the patch announces (`Expect:`). Ends with "N passed, N failed".
+# it: the tests that the patch names (`Tests:`) have to fail, and to name the violation that it announces (`Expect:`). Ends with
+# "N passed, N failed".
 #
 # Each patch costs one build of the service. It happens in a copy of the tree with a copy of the built dependencies (hard
 # links: nothing is compiled twice, and nothing of the real target folder is written to). The suite itself is the one that is
@@ -22,6 +23,7 @@ verdict() { if [ "$1" = ok ]; then passed=$((passed + 1)); else failed=$((failed
 for patch in tests/interleave/mutations/${1:-*}.patch; do
   name=$(basename "$patch" .patch)
   expect=$(sed -n 's/^Expect: //p' "$patch")
+  tests=$(sed -n 's/^Tests: //p' "$patch")
   if ! patch -p1 -s -d "$scratch/tree" <"$patch"; then
     verdict WRONG "$name: the patch does not fit any more; make it anew"
     continue
@@ -30,7 +32,7 @@ for patch in tests/interleave/mutations/${1:-*}.patch; do
   # on one database, without the kills: what a guard keeps is found without them. The suite ends with the first find
   log=$scratch/$name.log
   if STOWAGE_BIN=$scratch/target/debug/stowage STOWAGE_TEST_DATABASES=sqlite STOWAGE_TEST_NOTES=/dev/null STOWAGE_INTERLEAVE_SECONDS=300 STOWAGE_TEST_FULL= \
-    cargo test -q --workspace --features stowage-tests/built --test interleave -- rounds:: >"$log" 2>&1; then
+    cargo test -q --workspace --features stowage-tests/built --test interleave -- "$tests" >"$log" 2>&1; then
     verdict WRONG "$name: the suite did not notice"
   elif grep -qE "^BROKEN \[($expect)\]" "$log"; then
     verdict ok "$name: found as $(grep -m1 -oE "^BROKEN \[($expect)\]" "$log")"

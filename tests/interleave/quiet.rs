@@ -2,7 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use crate::world::{LEASE, MAX_AGE, World};
+use support::array::Array;
+
+use crate::{
+    database::Database,
+    half::{LEASE, MAX_AGE},
+};
 
 /// On a loaded machine nothing happens on the dot.
 const SLACK: Duration = Duration::from_secs(20);
@@ -12,13 +17,13 @@ const JOBS: &str = "SELECT kind || ' of ' || resource_id || ' ' || state || ', a
                     || ' ' || reason || ' ' || payload FROM jobs WHERE state <> 'done' ORDER BY seq";
 
 /// Lets the arrays do what they are asked from now on, and waits until no job is left: within a lease and the age of a job.
-pub async fn quiet(world: &World) -> Vec<String> {
-    for array in &world.arrays {
+pub async fn quiet(arrays: &[Array], database: &Database) -> Vec<String> {
+    for array in arrays {
         array.control.clear_faults().await.unwrap();
     }
     let began = Instant::now();
     loop {
-        let left = world.database.texts(JOBS).await;
+        let left = database.texts(JOBS).await;
         if left.is_empty() {
             return Vec::new();
         }

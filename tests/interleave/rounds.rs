@@ -9,17 +9,12 @@ use rand::Rng;
 use support::db::is_wanted;
 
 use crate::{
-    book::{Book, Counts},
-    drain::drain,
-    plan::Plan,
-    play::play,
-    quiet::quiet,
-    truth::{events_out_of_order, violations},
-    world::{On, World},
+    block,
+    diary::Counts,
+    events::events_out_of_order,
+    half::{Half, On},
+    shares,
 };
-
-/// Steps of one client in one plan.
-pub const STEPS: usize = 50;
 
 /// The plans of one test: one given seed again and again, or another seed each time until the time is over.
 pub struct Seeds {
@@ -60,44 +55,41 @@ impl Iterator for Seeds {
     }
 }
 
-/// What the end of a plan is compared with, and the end of everything it made.
-pub async fn conclude(world: &mut World, book: &Book) {
-    let left = quiet(world).await;
-    world.demand(book, left);
-    let broken = violations(world, book).await;
-    world.demand(book, broken);
-    if !world.recounted {
-        // needs SQLite for itself, so once is enough
-        let broken = world.recount().await;
-        world.demand(book, broken);
-    }
-    let left = drain(world).await;
-    world.demand(book, left);
-}
-
-async fn rounds(on: On) {
+async fn rounds<H: Half>(on: On, seconds: u64) {
     if !is_wanted(on.name()) {
         return;
     }
-    let mut world = World::start(on, 1).await;
+    let mut world = H::start(on, 1).await;
     let mut counts = Counts::default();
-    for seed in Seeds::for_seconds(60) {
-        eprintln!("{} seed {seed}", on.name());
-        let book = Arc::new(Book::new(Plan::of(seed, STEPS)));
-        play(&world, &book).await;
-        conclude(&mut world, &book).await;
+    for seed in Seeds::for_seconds(seconds) {
+        eprintln!("{} on {} seed {seed}", H::NAME, on.name());
+        let book = Arc::new(H::book(seed));
+        for player in world.play(&book) {
+            player.await.unwrap();
+        }
+        world.conclude(&book).await;
         counts.add(&book);
     }
     assert_eq!(events_out_of_order(&world.log()), Vec::<String>::new());
-    counts.note(on.name());
+    counts.note(&format!("{} on {}", H::NAME, on.name()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn eight_clients_and_a_failing_storage_leave_everything_true_on_sqlite() {
-    rounds(On::Sqlite).await;
+    rounds::<block::World>(On::Sqlite, 60).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn eight_clients_and_a_failing_storage_leave_everything_true_on_postgres() {
-    rounds(On::Postgres).await;
+    rounds::<block::World>(On::Postgres, 60).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn eight_clients_of_shares_and_a_failing_storage_leave_everything_true_on_sqlite() {
+    rounds::<shares::World>(On::Sqlite, 40).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn eight_clients_of_shares_and_a_failing_storage_leave_everything_true_on_postgres() {
+    rounds::<shares::World>(On::Postgres, 40).await;
 }
