@@ -321,7 +321,7 @@ mod tests {
         }
     }
     /// Rows that upstream opens to every token: what they show is no secret.
-    const ANY_TOKEN: [&str; 7] = [
+    const ANY_TOKEN: &[&str] = &[
         "/v3/extensions",
         "/v3/extensions/{alias}",
         "/v3/os-availability-zone",
@@ -330,6 +330,15 @@ mod tests {
         "/v2/extensions/{alias}",
         // of the caller's own project
         "/v2/limits",
+        // the configured subnets are everybody's
+        "/network/v2.0",
+        "/network/v2.0/networks",
+        "/network/v2.0/networks/{network_id}",
+        "/network/v2.0/subnets",
+        "/network/v2.0/subnets/{subnet_id}",
+        "/network/v2.0/extensions",
+        "/network/v2.0/quotas/{project_id}",
+        "/network/v2.0/quotas/{project_id}/default",
     ];
 
     #[test]

@@ -192,7 +192,10 @@ async fn d4_a_connect_that_may_have_widened_a_connection_and_failed_is_taken_bac
     let volume = site.multiattach_volume().await;
     let at = by("c1", "iqn.a");
     attached_in(&member, &volume, "ro", &at).await;
-    site.array.fault("connect", Fault::LoseAnswer(ErrorKind::Internal));
+    // as often as it is repeated
+    for _ in 0..3 {
+        site.array.fault("connect", Fault::LoseAnswer(ErrorKind::Internal));
+    }
     assert_eq!(attach_in(&member, &volume, "rw", &at).await.status, 500);
     assert_eq!((site.array.count("disconnect"), site.array.initiators_of(&volume)), (0, exports(&[("iqn.a", "ro")])));
 }
