@@ -1,7 +1,7 @@
 //! An array in this process, behind the driver traits: what it holds is never what the database says, and it fails on demand.
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
