@@ -130,10 +130,10 @@ async fn jobs_are_found_by_every_parameter_and_paged() {
     assert_eq!([&both[0].1, &both[1].1], [&json!(volumes[1]), &json!(volumes[0])], "newest first");
     assert_eq!(found(format!("{all}&limit=1")).await, both[..1]);
     assert_eq!(found(format!("{all}&limit=1&marker={}", both[0].0)).await, both[1..]);
-    assert_eq!(found(format!("{all}&marker={}", both[1].0)).await, []);
+    assert!(found(format!("{all}&marker={}", both[1].0)).await.is_empty());
     assert_eq!(found(format!("resource_id={}&kind=volume.create", volumes[0])).await, both[1..]);
-    assert_eq!(found(format!("project_id={}", uuid())).await, []);
-    assert_eq!(found(format!("backend=stowage@gone&{}", "state=done")).await, []);
+    assert!(found(format!("project_id={}", uuid())).await.is_empty());
+    assert!(found("backend=stowage@gone&state=done".to_owned()).await.is_empty());
 }
 
 #[tokio::test]
