@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     error::{DriverError, DriverResult},
     types::{
-        Adopted, Answer, Connection, ConnectionTarget, EnsureItem, EnsureOutcome, ExportLocation, ManageablePage, NetworkUpdate, Pending,
-        PollOutcome, RetypeOutcome, RuleState, ServerDetails, ServerSituation, ShareSnapshotUpdate, ShareUpdate, SnapshotUpdate, StringMap,
-        VolumeUpdate,
+        AddressCounts, Adopted, Answer, Connection, ConnectionTarget, EnsureItem, EnsureOutcome, ExportLocation, ManageablePage,
+        NetworkUpdate, Pending, PollOutcome, RetypeOutcome, RuleState, ServerDetails, ServerSituation, ShareSnapshotUpdate, ShareUpdate,
+        SnapshotUpdate, StringMap, VolumeUpdate,
     },
 };
 
@@ -24,6 +24,8 @@ const MAX_LOCATIONS: usize = 256;
 const MAX_PATH: usize = 2000;
 const MAX_METADATA: usize = 128;
 const MAX_TARGETS: usize = 64;
+/// Addresses of a share server in one place: more than any driver has use for.
+pub const MAX_ADDRESSES: u32 = 256;
 
 fn wrong<T>(text: String) -> DriverResult<T> {
     Err(DriverError::wrong_answer(text))
@@ -152,6 +154,14 @@ impl Check for ShareSnapshotUpdate {
     fn check(&self) -> DriverResult<()> {
         provider(self.provider_id.as_deref(), self.provider_data.as_deref())?;
         locations(&self.locations)
+    }
+}
+impl Check for AddressCounts {
+    fn check(&self) -> DriverResult<()> {
+        match self.per_subnet.max(self.admin) {
+            n if n > MAX_ADDRESSES => wrong(format!("{n} addresses in one place are wanted, at most {MAX_ADDRESSES} are allowed")),
+            _ => Ok(()),
+        }
     }
 }
 /// A share server's details.

@@ -36,7 +36,9 @@ impl Memory {
 
 impl ShareServers for Memory {
     fn allocations_wanted(&self, cx: &Context) -> Result<AddressCounts> {
-        self.verb(cx, "", "", |_| Ok(self.config.address_counts))
+        self.verb(cx, "", "", |plan| {
+            Ok(if plan.lie { AddressCounts { per_subnet: u32::MAX, admin: 0 } } else { self.config.address_counts })
+        })
     }
 
     fn set_up_server(&self, cx: &Context, server_id: &str, networks: &[NetworkInfo], _: &[KeyValue]) -> ServerResult<ServerOutcome> {

@@ -30,9 +30,6 @@ use crate::{
     store::sql::{share_server_work::ServerFailure, share_servers::ShareServerRow},
 };
 
-/// More addresses of one place than any driver has use for.
-const MOST_ADDRESSES: u32 = 256;
-
 pub struct ShareServerCreate;
 
 /// The job's arguments, and what a run knows of the runs before it.
@@ -140,11 +137,7 @@ async fn build(cx: &JobContext, server: &ShareServerRow, ask: &mut Ask) -> Resul
 
 async fn wanted(cx: &JobContext, server: &ShareServerRow) -> DriverResult<AddressCounts> {
     let backend = cx.app.drivers.backend(&server.backend)?;
-    let counts = backend.need_share_servers()?.allocations_wanted(&call(cx, "allocations")).await?;
-    if counts.per_subnet.max(counts.admin) > MOST_ADDRESSES {
-        return Err(DriverError::wrong_answer(format!("{} addresses in one place are too many", counts.per_subnet.max(counts.admin))));
-    }
-    Ok(counts)
+    backend.need_share_servers()?.allocations_wanted(&call(cx, "allocations")).await
 }
 
 /// The question after a set-up that goes on in the array.

@@ -18,6 +18,7 @@ use crate::{
         share_network::{NetworkStatus, SubnetVerdict},
         share_server::ServerStatus,
     },
+    driver::answer::MAX_ADDRESSES,
     error::{Error, Result},
     network::Want,
     service::{network_refusal as refusal, share_network::check_active, share_server::update_network},
@@ -90,7 +91,7 @@ async fn promise(
     if !tx.share_server_status(&server.id, &[ServerStatus::Active], ServerStatus::NetworkChange, now).await? {
         return Err(Error::conflict(format!("Share server {} has changed meanwhile; try again.", server.id)));
     }
-    let want = Want { place: place(subnet), count: u32::try_from(addresses).unwrap_or(0) };
+    let want = Want { place: place(subnet), count: u32::try_from(addresses).unwrap_or(0).min(MAX_ADDRESSES) };
     for reserved in app.network.reserve(tx, &server.id, &[want]).await? {
         tx.subnet_found(&subnet.id, &reserved.segment, now).await?;
     }

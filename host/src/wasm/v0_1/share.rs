@@ -154,7 +154,7 @@ impl Ensure for Adapter {
 
 impl ShareServers for Adapter {
     fn allocations_wanted<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, DriverResult<AddressCounts>> {
-        ask!(self, call, "share-servers.allocations-wanted", share_servers.call_allocations_wanted(), w => Ok(w.host()))
+        ask!(self, call, "share-servers.allocations-wanted", share_servers.call_allocations_wanted(), w => checked(w.host()))
     }
     fn setup<'a>(
         &'a self,
