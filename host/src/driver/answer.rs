@@ -346,6 +346,13 @@ pub fn network_answer(of: &ServerSituation, answer: Answer<NetworkUpdate>) -> Dr
     Ok(answer)
 }
 
+/// A failure as it is kept: what a driver says is left of a server obeys the rule of a server's details, or it is dropped.
+pub fn failure(e: DriverError) -> DriverError {
+    let Some(broken) = e.partial.as_ref().and_then(|partial| partial.check().err()) else { return e };
+    tracing::warn!(error = %e, rule = %broken, "what a driver says is left of a failed share server is not kept");
+    DriverError { partial: None, ..e }
+}
+
 /// A page of adoptable objects is no longer than asked for.
 ///
 /// # Errors

@@ -191,7 +191,7 @@ macro_rules! ask {
         .await;
         let judged = match $self.outcome(&run, outcome) {
             Ok(Ok($answer)) => $judged,
-            Ok(Err(error)) => Err(error.host()),
+            Ok(Err(error)) => Err($crate::driver::answer::failure(error.host())),
             Err(error) => Err(error),
         };
         $self.finish(run, judged)
