@@ -294,6 +294,9 @@ pub fn ensured(asked: &[EnsureItem], answered: Vec<(String, EnsureOutcome)>) -> 
             provider(update.provider_id.as_deref(), update.provider_data.as_deref())?;
             fits("a pool", update.pool.as_deref(), MAX_ID)?;
             if let Some(of) = &update.locations {
+                if of.is_empty() && update.broken_because.is_none() {
+                    return wrong(format!("share {id} has no export location"));
+                }
                 locations(of)?;
             }
             if let Some(metadata) = &update.metadata {
