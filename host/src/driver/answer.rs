@@ -328,13 +328,32 @@ pub fn network_update(of: &ServerSituation, update: &NetworkUpdate) -> DriverRes
             return wrong(format!("{id:?} is answered twice"));
         }
     }
-    if let Some(share) = update.shares.iter().find(|s| !of.shares.iter().any(|known| known.id == s.id)) {
+    let (shares, snapshots) = on_server(of);
+    if let Some(share) = update.shares.iter().find(|s| !shares.contains(s.id.as_str())) {
         return wrong(format!("share {:?} is answered but is not on the server", share.id));
     }
-    if let Some(snapshot) = update.snapshots.iter().find(|s| !of.snapshots.iter().any(|known| known.id == s.id)) {
+    if let Some(snapshot) = update.snapshots.iter().find(|s| !snapshots.contains(s.id.as_str())) {
         return wrong(format!("snapshot {:?} is answered but is not on the server", snapshot.id));
     }
     Ok(())
+}
+
+/// The ids of the shares and of the snapshots on a server.
+fn on_server(of: &ServerSituation) -> (BTreeSet<&str>, BTreeSet<&str>) {
+    (of.shares.iter().map(|s| s.id.as_str()).collect(), of.snapshots.iter().map(|s| s.id.as_str()).collect())
+}
+
+/// As [`network_update`], of work that went on in the array since the driver was told of the server. What is not on the server
+/// any more by now is left out: the driver answers for what there was when it began.
+///
+/// # Errors
+/// [`ErrorKind::WrongAnswer`](super::ErrorKind::WrongAnswer).
+pub fn network_polled(of: &ServerSituation, mut update: NetworkUpdate) -> DriverResult<NetworkUpdate> {
+    let (shares, snapshots) = on_server(of);
+    update.shares.retain(|s| shares.contains(s.id.as_str()));
+    update.snapshots.retain(|s| snapshots.contains(s.id.as_str()));
+    network_update(of, &update)?;
+    Ok(update)
 }
 
 /// An update that is done names only shares and snapshots of the server; one that is pending has a token.
@@ -392,6 +411,22 @@ mod tests {
     fn location(path: &str) -> ExportLocation {
         ExportLocation { path: path.into(), ..ExportLocation::default() }
     }
+    fn share(id: &str) -> Share {
+        Share {
+            id: id.into(),
+            name: String::new(),
+            project_id: String::new(),
+            pool: String::new(),
+            protocol: ShareProtocol::Nfs,
+            size_gib: 1,
+            provider_id: None,
+            provider_data: None,
+            locations: Vec::new(),
+            server: None,
+            specs: StringMap::new(),
+            metadata: StringMap::new(),
+        }
+    }
     fn iscsi(portal: &str) -> Connection {
         let targets = vec![IscsiTarget { portal: portal.into(), iqn: "iqn.2001-01.x:y".into(), lun: 0 }];
         Connection {
@@ -432,6 +467,56 @@ mod tests {
         assert!(is_wrong(with(vec![location("h:/a"), location("h:/a")]).check()));
         assert!(is_wrong(with(vec![location(" ")]).check()));
         assert!(is_wrong(with(vec![location("h:/a\n")]).check()));
+    }
+
+    #[test]
+    fn a_share_that_is_whole_keeps_a_location_when_it_is_ensured() {
+        let of = |locations, broken_because| {
+            let update = EnsuredUpdate { locations: Some(locations), broken_because, ..EnsuredUpdate::default() };
+            let item = EnsureItem { share: share("a"), snapshots: Vec::new() };
+            ensured(&[item], vec![("a".into(), EnsureOutcome::Updated(update))])
+        };
+        assert!(is_wrong(of(vec![], None)));
+        of(vec![location("h:/a")], None).unwrap();
+        of(vec![], Some(DriverError::wrong_answer("it is gone"))).unwrap();
+    }
+
+    #[test]
+    fn nobody_wants_more_addresses_than_there_is_use_for() {
+        AddressCounts { per_subnet: MAX_ADDRESSES, admin: MAX_ADDRESSES }.check().unwrap();
+        assert!(is_wrong(AddressCounts { per_subnet: MAX_ADDRESSES + 1, admin: 0 }.check()));
+        assert!(is_wrong(AddressCounts { per_subnet: 1, admin: u32::MAX }.check()));
+    }
+
+    #[test]
+    fn what_left_a_server_meanwhile_is_left_out_of_a_late_answer() {
+        let situation = ServerSituation {
+            server: ShareServer::default(),
+            current: Vec::new(),
+            shares: vec![share("a")],
+            snapshots: Vec::new(),
+            rules: BTreeMap::new(),
+        };
+        let change = |id: &str| ShareChange { id: id.into(), locations: vec![location("h:/a")], pool: None };
+        let snapshot = SnapshotChange { id: "n".into(), provider_data: None, locations: Vec::new() };
+        let answer = |ids: &[&str]| NetworkUpdate {
+            shares: ids.iter().copied().map(change).collect(),
+            snapshots: vec![snapshot.clone()],
+            ..NetworkUpdate::default()
+        };
+        let kept = network_polled(&situation, answer(&["a", "gone"])).unwrap();
+        assert_eq!((kept.shares.len(), kept.shares[0].id.as_str(), kept.snapshots.len()), (1, "a", 0));
+        assert!(is_wrong(network_polled(&situation, answer(&["a", "a"]))), "twice");
+        assert!(is_wrong(network_update(&situation, &answer(&["a"]))), "an answer at once is for what was told");
+    }
+
+    #[test]
+    fn what_is_left_of_a_failed_server_fits_or_is_dropped() {
+        let leaving = |partial: ServerDetails| failure(DriverError { partial: Some(partial), ..DriverError::wrong_answer("it failed") });
+        let of = |bytes: usize| ServerDetails::from([("vserver".to_owned(), "x".repeat(bytes))]);
+        assert_eq!(leaving(of(12)).partial, Some(of(12)));
+        let dropped = leaving(of(1 << 20));
+        assert_eq!((dropped.partial, dropped.message.as_str()), (None, "it failed"));
     }
 
     #[test]

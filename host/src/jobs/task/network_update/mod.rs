@@ -141,7 +141,7 @@ async fn update(
     };
     match backend.need_poll()?.poll(&call(cx, "poll"), token).await? {
         PollOutcome::Pending(pending) => Ok(Answer::Pending(pending)),
-        PollOutcome::Network(update) => answer::network_answer(told, Answer::Done(update)),
+        PollOutcome::Network(update) => Ok(Answer::Done(answer::network_polled(told, update)?)),
         other => Err(DriverError::wrong_answer(format!("the work of a share server's network update ended as {other:?}"))),
     }
 }
