@@ -7,7 +7,12 @@ use serde_json::{Value, json};
 use stowage::{
     clock,
     domain::share_network::SubnetVerdict,
-    store::sql::subnet_checks::{AnswerRow, CheckRow, Question},
+    driver::types::{IpVersion, Subnet},
+    jobs::NewJob,
+    store::sql::{
+        jobs::JobFilter,
+        subnet_checks::{AnswerRow, CheckRow, Question},
+    },
 };
 use support::both_databases;
 
@@ -31,28 +36,42 @@ async fn questions(site: &Site) -> usize {
 
 /// A check for another subnet in `red` that every driver agreed to some minutes ago.
 async fn write_down(site: &Site, live: &Live, minutes: i64) {
-    let question = Question {
+    write_down_with(site, live, "red", minutes, 1).await;
+}
+
+/// The same for any configured subnet, and how many addresses each server's driver wanted.
+async fn write_down_with(site: &Site, live: &Live, subnet: &str, minutes: i64, addresses: i64) {
+    let (check, answer) = said_by(live, minutes, site.app().drivers.backend("stowage@m").unwrap().incarnation());
+    let mut tx = site.app().store.begin().await.unwrap();
+    tx.subnet_check_insert(&question(live, subnet), &check).await.unwrap();
+    tx.subnet_check_asks(&answer).await.unwrap();
+    assert!(tx.subnet_check_answer(&check.id, &live.server, SubnetVerdict::Possible, None, Some(addresses)).await.unwrap());
+    tx.commit().await.unwrap();
+}
+
+fn question(live: &Live, subnet: &str) -> Question {
+    Question {
         network_id: live.network.clone(),
         zone: String::new(),
         neutron_net_id: "net".to_owned(),
-        neutron_subnet_id: "red".to_owned(),
-    };
+        neutron_subnet_id: subnet.to_owned(),
+    }
+}
+
+/// A check of so many minutes ago, and what is waited for: this incarnation's answer.
+fn said_by(live: &Live, minutes: i64, incarnation: String) -> (CheckRow, AnswerRow) {
     let check = CheckRow { id: uuid(), subnet_id: uuid(), created_at: clock::now() - minutes * 60_000_000 };
     let answer = AnswerRow {
         check_id: check.id.clone(),
         share_server_id: live.server.clone(),
         backend: "stowage@m".to_owned(),
-        incarnation: site.app().drivers.backend("stowage@m").unwrap().incarnation(),
+        incarnation,
         job_id: uuid(),
         verdict: None,
         reason: None,
         addresses: None,
     };
-    let mut tx = site.app().store.begin().await.unwrap();
-    tx.subnet_check_insert(&question, &check).await.unwrap();
-    tx.subnet_check_asks(&answer).await.unwrap();
-    assert!(tx.subnet_check_answer(&check.id, &live.server, SubnetVerdict::Possible, None, Some(1)).await.unwrap());
-    tx.commit().await.unwrap();
+    (check, answer)
 }
 
 both_databases! {
@@ -195,6 +214,79 @@ both_databases! {
             at_rest(&member, &live.network).await;
             assert_eq!(questions(&site).await, asked, "{minutes} minutes old");
         }
+    }
+
+    async fn a8_a_driver_that_wants_addresses_without_measure_is_not_believed(db) {
+        let site = site(&db, json!({})).await;
+        let member = site.member().await;
+        let live = Live::on(&site, &member).await;
+        site.reconfigure(vec![able("m", json!({ "faults": ["share-servers.allocations-wanted=wrong-answer"] }))]).await;
+        // an IPv6 subnet, which would have as many
+        assert_eq!(asked(&member, &live.network, "green").await, json!({ "compatible": false }));
+        support::wait::until("a refusal", || async { (try_add(&member, &live.network, "green").await.status == 409).then_some(()) }).await;
+        site.untouched(&member, &live).await;
+        // others go on
+        let elsewhere = site.stranger().await;
+        let other = crate::served::network(&elsewhere, &["red"]).await;
+        site.reconfigure(vec![able("m", json!({}))]).await;
+        crate::served::available(&elsewhere, &other).await;
+    }
+
+    async fn a11_a_check_written_down_with_a_wild_count_reserves_no_more_than_there_is_use_for(db) {
+        let site = site(&db, json!({})).await;
+        let member = site.member().await;
+        let live = Live::on(&site, &member).await;
+        write_down_with(&site, &live, "green", 1, i64::from(u32::MAX)).await;
+        add(&member, &live.network, "green").await;
+        assert_eq!(site.addresses(&live.server).await.len(), 1 + 256);
+    }
+
+    async fn a11_a_process_with_another_incarnation_asks_nobody(db) {
+        let site = site(&db, json!({})).await;
+        let member = site.member().await;
+        let live = Live::on(&site, &member).await;
+        let (check, answer) = said_by(&live, 0, "another".to_owned());
+        let subnet = Subnet {
+            id: check.subnet_id.clone(),
+            availability_zone: None,
+            network_type: Some("flat".to_owned()),
+            segmentation_id: None,
+            cidr: "10.2.0.0/24".to_owned(),
+            gateway: None,
+            mtu: None,
+            ip_version: IpVersion::V4,
+            neutron_net_id: Some("net".to_owned()),
+            neutron_subnet_id: Some("red".to_owned()),
+        };
+        let job = NewJob {
+            kind: "share_server.subnet_check",
+            resource_kind: "share_server",
+            order_key: check.id.clone(),
+            resource_id: live.server.clone(),
+            backend: Some("stowage@m".to_owned()),
+            payload: json!({ "check_id": check.id, "subnet": subnet }),
+            max_age: Duration::from_secs(600),
+            request_id: "req-1".to_owned(),
+            project_id: member.project_id.clone(),
+            user_id: member.user_id.clone(),
+        };
+        let mut tx = site.app().store.begin().await.unwrap();
+        tx.subnet_check_insert(&question(&live, "red"), &check).await.unwrap();
+        tx.subnet_check_asks(&answer).await.unwrap();
+        let job = tx.enqueue(&site.app().jobs, job).await.unwrap();
+        tx.commit().await.unwrap();
+        support::wait::until("the question to be put off twice", || async {
+            let filter = JobFilter { resource_id: Some(live.server.clone()), ..JobFilter::default() };
+            let jobs = site.app().store.list_jobs(&filter, None, 10).await.unwrap();
+            let found = jobs.into_iter().find(|j| j.id == job).unwrap();
+            assert_eq!(found.ended_at, None, "{found:?}");
+            (found.attempts >= 2 && found.reason.contains("incarnation another was to be asked")).then_some(())
+        })
+        .await;
+        assert_eq!(site.app().store.subnet_check_answers(&check.id).await.unwrap()[0].verdict, None);
+        // the next create asks the one that is here
+        add(&member, &live.network, "red").await;
+        at_rest(&member, &live.network).await;
     }
 
     async fn a11_who_may_not_add_a_subnet_may_not_ask(db) {

@@ -5,6 +5,8 @@
 //! driver that fails although it was asked again, or does not answer in time, has not agreed either: that is stored as a
 //! failure, and the next create asks again. A check that is gone meanwhile needs no answer.
 
+use std::time::Duration;
+
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -23,8 +25,11 @@ use crate::{
     jobs::{JobContext, Outcome, Task, TaskError},
     notify::share_message::{NewShareMessage, ShareAction, ShareDetail, ShareResource},
     service::share_network_subnet::CHECK_KIND,
-    store::sql::share_servers::ShareServerRow,
+    store::sql::{share_servers::ShareServerRow, subnet_checks::AnswerRow},
 };
+
+/// A swap of a back end takes no longer, mostly.
+const SWAP: Duration = Duration::from_millis(500);
 
 pub struct SubnetCheck;
 
@@ -56,8 +61,11 @@ impl Task for SubnetCheck {
                 serde_json::from_value(cx.job.payload.clone()).map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
             ask.tried = ask.tried.begin(cx.job.attempts);
             let waited_for = cx.app.store.subnet_check_answers(&ask.check_id).await?;
-            if !waited_for.iter().any(|a| a.share_server_id == cx.job.resource_id && a.verdict.is_none()) {
+            let Some(waited_for) = waited_for.into_iter().find(|a| a.share_server_id == cx.job.resource_id && a.verdict.is_none()) else {
                 return settled(cx, cx.app.store.begin().await?).await;
+            };
+            if let Some(reason) = another_is_here(cx, &waited_for) {
+                return Ok(Outcome::Again { after: SWAP, payload: json!(ask), reason });
             }
             let Some(server) = cx.app.store.share_server(&cx.job.resource_id).await? else {
                 return answer(cx, &ask, None, SubnetVerdict::Failed, Some("the share server is gone"), None).await;
@@ -95,6 +103,13 @@ impl Task for SubnetCheck {
             answer(cx, &ask, None, SubnetVerdict::Failed, Some("the driver did not answer in time"), None).await
         })
     }
+}
+
+/// Why this process cannot ask now: it runs another incarnation of the back end than the one whose answer counts. A swap is
+/// under way, here or in the process that took the question; whoever asks once it is over begins another check.
+fn another_is_here(cx: &JobContext, waited_for: &AnswerRow) -> Option<String> {
+    let here = cx.app.drivers.backend(&waited_for.backend).ok()?.incarnation();
+    (here != waited_for.incarnation).then(|| format!("incarnation {} was to be asked, {here} is here", waited_for.incarnation))
 }
 
 async fn ask_driver(cx: &JobContext, server: &ShareServerRow, told: &ServerSituation, subnet: &Subnet) -> DriverResult<Said> {
