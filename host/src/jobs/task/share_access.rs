@@ -4,6 +4,9 @@
 //! do. The driver is given the whole list and the differences, and changes nothing when it errs: a repeat is the same call.
 //! A failure that repeats do not cure puts the rules that were under way in error; those that held go on to hold. A rule
 //! changed meanwhile keeps its newer state, and the job of that change takes it up.
+//!
+//! While the share's server waits for a subnet that it could not be given, the driver is told nothing: the rules are in error
+//! by then though they may hold, and to leave them out would end what is mounted. They are sent when the server is healed.
 
 use std::collections::HashMap;
 
@@ -54,6 +57,9 @@ impl Task for ShareAccess {
             ask.tried = ask.tried.begin(cx.job.attempts);
             let Some(share) = mine(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
             let mut tx = cx.app.store.begin().await?;
+            if tx.share_waits_for_its_server(&share.id).await? {
+                return settled(cx, tx).await;
+            }
             let rules = tx.share_rules_begin(&share.id, clock::now()).await?;
             let nothing_waits = !rules.iter().any(|r| r.state().is_some_and(AccessState::waits));
             if nothing_waits && !ask.anew {

@@ -3,10 +3,11 @@
 use crate::{
     app::App,
     context::RequestContext,
+    domain::{share_network::NetworkStatus, share_server::ServerStatus},
     error::{Error, Result},
     scheduler::Reach,
     service::{
-        network_refusal::network_not_found,
+        network_refusal::{network_not_found, not_active},
         share_network::{self, check_active},
         share_refusal as refusal,
         share_type::handles_servers,
@@ -66,6 +67,34 @@ pub async fn keep(tx: &mut Tx, id: Option<&str>) -> Result<()> {
     match tx.share_network_kept(id).await? {
         Some(network) => check_active(&network),
         None => Err(network_not_found(id)),
+    }
+}
+
+/// The network is not being changed until the transaction ends: for what works on a share that is on it. Its driver is told what
+/// is on a server, and answers for that; so nothing on the network grows, shrinks or goes before it has. What else the network
+/// is (an operator may call it in error) keeps nobody from it.
+///
+/// # Errors
+/// 400 while it is being changed.
+pub async fn keep_still(tx: &mut Tx, id: Option<&str>) -> Result<()> {
+    let Some(id) = id else { return Ok(()) };
+    match tx.share_network_kept(id).await? {
+        Some(network) if network.status == NetworkStatus::NetworkChange.as_str() => Err(not_active(&network)),
+        _ => Ok(()),
+    }
+}
+
+/// The share's server, if it is on one, is what it was built as. While the caller keeps the network it stays so. Which rules
+/// hold on one that failed nobody knows: to change one of them would take the others away.
+///
+/// # Errors
+/// 400.
+pub async fn check_server(tx: &mut Tx, share_id: &str) -> Result<()> {
+    match tx.server_status_of_share(share_id).await? {
+        Some(status) if status != ServerStatus::Active.as_str() => Err(refusal::invalid_share(format!(
+            "The share server of share {share_id} failed or is being changed: access rules cannot be changed until it is healed."
+        ))),
+        _ => Ok(()),
     }
 }
 

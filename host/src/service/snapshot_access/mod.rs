@@ -33,6 +33,7 @@ async fn held(tx: &mut Tx, id: &str) -> Result<(ShareSnapshotRow, String)> {
     // its network first, as everybody does who works on a network: while that is being changed, so are the locations
     let Some(found) = tx.share_snapshot(id).await? else { return Err(refusal::snapshot_not_found(id)) };
     share::network::keep(tx, found.share_network_id.as_deref()).await?;
+    share::network::check_server(tx, &found.share_id).await?;
     let Some(snapshot) = tx.share_snapshot_locked(id).await? else { return Err(refusal::snapshot_not_found(id)) };
     match &snapshot.host {
         Some(host) if snapshot.status == ShareSnapshotStatus::Available.as_str() => {

@@ -3,6 +3,7 @@
 use super::shares::{self, ShareRow};
 use crate::{
     clock::Micros,
+    domain::share_server::ServerStatus,
     store::{Store, StoreResult, Tx, on_read, on_tx},
 };
 
@@ -95,6 +96,22 @@ impl Tx {
         );
         let sql = sqlx::AssertSqlSafe(sql);
         Ok(on_tx!(self, c => sqlx::query(sql).bind(server_id).bind(now).execute(c).await?.rows_affected()))
+    }
+
+    /// The status of the server that a share is on. None: it is on none.
+    pub async fn server_status_of_share(&mut self, share_id: &str) -> StoreResult<Option<String>> {
+        let sql = "SELECT v.status FROM share_instances i JOIN share_servers v ON v.id = i.share_server_id WHERE i.share_id = $1";
+        let found: Option<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(share_id).fetch_optional(c).await?);
+        Ok(found.map(|(status,)| status))
+    }
+
+    /// Whether the share's server could not be given a subnet, and waits to be given it again.
+    pub async fn share_waits_for_its_server(&mut self, share_id: &str) -> StoreResult<bool> {
+        let sql = "SELECT COUNT(*) FROM share_instances i JOIN share_servers v ON v.id = i.share_server_id \
+                   JOIN share_server_subnets m ON m.share_server_id = v.id WHERE i.share_id = $1 AND v.status = $2 AND NOT m.applied";
+        let error = ServerStatus::Error.as_str();
+        let (n,): (i64,) = on_tx!(self, c => sqlx::query_as(sql).bind(share_id).bind(error).fetch_one(c).await?);
+        Ok(n > 0)
     }
 
     /// The rules of a share that are in error wait to be applied again; how many.

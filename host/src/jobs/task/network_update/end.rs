@@ -75,8 +75,10 @@ async fn end_whole(cx: &JobContext, mut tx: Tx, server: &ShareServerRow, ask: &A
     tx.share_server_status(&server.id, &[ServerStatus::NetworkChange], ServerStatus::Active, now).await?;
     if ask.work.again {
         for share in tx.shares_on_server(&server.id).await? {
-            if tx.share_rules_retry(&share.id, now).await? > 0 {
-                tx.share_rules_status(&share.id, now).await?;
+            tx.share_rules_retry(&share.id, now).await?;
+            tx.share_rules_status(&share.id, now).await?;
+            // also those that wait to go: nobody has told the driver of them meanwhile
+            if !tx.share_rules(&share.id).await?.is_empty() {
                 tx.enqueue(&cx.app.jobs, access_anew(cx, &share)).await?;
             }
         }
