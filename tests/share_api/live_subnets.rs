@@ -148,8 +148,8 @@ both_databases! {
         assert_eq!(site.addresses(&live.server).await.len(), 2);
     }
 
-    async fn a9_while_a_network_is_changed_nothing_new_comes_onto_it(db) {
-        let site = faulty(&db, &["allocations.update-network-allocations=delay:2000"]).await;
+    async fn a9_while_a_network_is_changed_nothing_comes_onto_it_changes_or_goes(db) {
+        let site = faulty(&db, &["allocations.update-network-allocations=delay:4000"]).await;
         let (member, operator) = (site.member().await, site.operator().await);
         let live = Live::on(&site, &member).await;
         add(&member, &live.network, "red").await;
@@ -162,8 +162,58 @@ both_databases! {
         ask_with(&member, &live.network, "green", json!({})).await.expect(400);
         try_subnet(&member, &live.network, json!({ "availability_zone": "nova" })).await.expect(400);
         operator.delete(&one(&live.server)).await.expect(403);
+        let share = format!("/shares/{}", live.share);
+        for (client, body) in [
+            (&member, json!({ "extend": { "new_size": 3 } })),
+            (&member, json!({ "shrink": { "new_size": 1 } })),
+            (&operator, json!({ "force_delete": null })),
+            (&operator, json!({ "unmanage": null })),
+        ] {
+            let refused = client.post(&action(&live.share), body.clone()).await.expect(400);
+            assert!(said(&refused).contains("network_change"), "{body}: {refused}");
+        }
+        let refused = member.delete(&share).await.expect(400);
+        assert!(said(&refused).contains("network_change"), "{refused}");
+        // what is only written down may change
+        member.put(&share, json!({ "share": { "display_name": "mine" } })).await.expect(200);
         at_rest(&member, &live.network).await;
         allow(&member, &live.share, "10.1.0.201").await;
+    }
+
+    async fn a9_nothing_goes_from_under_a_change_that_takes_long(db) {
+        let site = faulty(&db, &["allocations.update-network-allocations=pending:30"]).await;
+        let (member, operator) = (site.member().await, site.operator().await);
+        site.share_type("snapped", json!({ "driver_handles_share_servers": "True", "snapshot_support": "True" })).await;
+        let network = crate::served::network(&member, &["blue"]).await;
+        let share = create_with(&member, &network, json!({ "share_type": "snapped" })).await;
+        member.share_until(&share, "available").await;
+        let taken = snapshot(&member, &share).await;
+        let server = site.only_server(&network).await;
+        add(&member, &network, "green").await;
+        member.delete(&format!("/snapshots/{taken}")).await.expect(400);
+        operator.post(&snapshot_action(&taken), json!({ "force_delete": null })).await.expect(400);
+        // an operator says so: the driver answers for what it was told there was
+        operator.post(&snapshot_action(&taken), json!({ "reset_status": { "status": "deleting" } })).await.expect(202);
+        at_rest(&member, &network).await;
+        server_until(&site, &server, "active").await;
+        assert_eq!(paths(&member, &share).await.len(), 2);
+    }
+
+    async fn a12_of_a_change_of_the_network_and_one_of_a_share_at_once_one_comes_first(db) {
+        let site = faulty(&db, &["allocations.update-network-allocations=delay:1500", "shares.extend=delay:4000"]).await;
+        let member = site.member().await;
+        for _ in 0..3 {
+            let live = Live::on(&site, &member).await;
+            // so that both come to their decision at about the same time
+            crate::live::asked(&member, &live.network, "green").await;
+            let (added, extended) = futures::future::join(
+                try_add(&member, &live.network, "green"),
+                member.post(&action(&live.share), json!({ "extend": { "new_size": 3 } })),
+            )
+            .await;
+            let both = (added.status.as_u16(), extended.status.as_u16());
+            assert!([(200, 400), (400, 202)].contains(&both), "{both:?} {added:?} {extended:?}");
+        }
     }
 
     async fn a9_while_a_network_is_changed_rules_of_snapshots_of_its_shares_stay_as_they_are(db) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{check_not_busy, destroy};
+use super::{check_not_busy, destroy, network};
 use crate::{
     app::App,
     clock,
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// # Errors
-/// 403 also when its state does not allow it, it has snapshots or is locked, 404.
+/// 400 while its network is being changed, 403 also when its state does not allow it, it has snapshots or is locked, 404.
 pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()> {
     super::load_row_for(app, ctx, id, "share:delete").await?;
     go(app, ctx, id, Why::Asked).await.map(drop)
@@ -27,7 +27,7 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()
 /// Whatever its status.
 ///
 /// # Errors
-/// 400 when it has snapshots or something works on it, 403 also when it is locked, 404.
+/// 400 when it has snapshots or something works on it or on its network, 403 also when it is locked, 404.
 pub async fn force_delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()> {
     super::load_row_for(app, ctx, id, "share:force_delete").await?;
     begin_by_force(app, ctx, id).await
@@ -66,6 +66,9 @@ async fn go(app: &Arc<App>, ctx: &RequestContext, id: &str, why: Why) -> Result<
     let force = why == Why::Forced;
     let refuse = |why: String| if force { refusal::invalid_share(why) } else { refusal::forbidden_share(why) };
     let mut tx = app.store.begin().await?;
+    // its network first, as everybody does who works on a network
+    let Some(found) = tx.share(id).await? else { return Err(refusal::share_not_found(id)) };
+    network::keep_still(&mut tx, found.share_network_id.as_deref()).await?;
     // held from here on: no snapshot begins, and nobody restores it, between the look at it and the change
     let Some(share) = tx.share_locked(id).await? else { return Err(refusal::share_not_found(id)) };
     let over = share.is_soft_deleted && share.scheduled_to_be_deleted_at.is_some_and(|at| at <= clock::now());

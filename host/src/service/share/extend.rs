@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{
     check_not_busy, check_not_in_bin,
     destroy::{event, growth},
-    limits, room,
+    limits, network, room,
 };
 use crate::{
     app::App,
@@ -29,7 +29,7 @@ use crate::{
 /// `force` asks no scheduler whether there is room.
 ///
 /// # Errors
-/// 400 when state or size do not allow it, 403 also for the quota, 404, 413 for the size of one share, 503.
+/// 400 when state or size do not allow it or its network is being changed, 403 also for the quota, 404, 413 for the size of one share, 503.
 pub async fn extend(app: &Arc<App>, ctx: &RequestContext, id: &str, to_gib: i64, force: bool) -> Result<()> {
     let found = super::load_row_for(app, ctx, id, "share:extend").await?;
     if force {
@@ -40,6 +40,8 @@ pub async fn extend(app: &Arc<App>, ctx: &RequestContext, id: &str, to_gib: i64,
     let mut request = room::request(app, &found, Operation::Extend, to_gib - found.size_gib, &ctx.request_id).await?;
 
     let mut tx = app.store.begin().await?;
+    // its network first, as everybody does who works on a network
+    network::keep_still(&mut tx, found.share_network_id.as_deref()).await?;
     let Some(share) = tx.share_locked(id).await? else { return Err(refusal::share_not_found(id)) };
     check_not_in_bin(&share, "extend")?;
     decide(&share, to_gib)?;

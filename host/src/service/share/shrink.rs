@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{check_not_busy, check_not_in_bin, destroy::event, limits};
+use super::{check_not_busy, check_not_in_bin, destroy::event, limits, network};
 use crate::{
     app::App,
     clock,
@@ -16,12 +16,14 @@ use crate::{
 };
 
 /// # Errors
-/// 400 when state or size do not allow it, 403, 404.
+/// 400 when state or size do not allow it or its network is being changed, 403, 404.
 pub async fn shrink(app: &Arc<App>, ctx: &RequestContext, id: &str, to_gib: i64) -> Result<()> {
     let found = super::load_row_for(app, ctx, id, "share:shrink").await?;
     check_not_in_bin(&found, "shrink")?;
     let share_type = app.store.resource_type(TypeOf::Share, &found.share_type_id).await?;
     let mut tx = app.store.begin().await?;
+    // its network first, as everybody does who works on a network
+    network::keep_still(&mut tx, found.share_network_id.as_deref()).await?;
     let Some(share) = tx.share_locked(id).await? else { return Err(refusal::share_not_found(id)) };
     check_not_in_bin(&share, "shrink")?;
     decide(&share, to_gib)?;

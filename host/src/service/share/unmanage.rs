@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{check_not_busy, check_not_in_bin, destroy};
+use super::{check_not_busy, check_not_in_bin, destroy, network};
 use crate::{
     app::App,
     clock,
@@ -19,10 +19,12 @@ use crate::{
 const SERVERS_SINCE: u16 = 49;
 
 /// # Errors
-/// 403 also when something is under way, it has snapshots, is locked or in the recycle bin, 404.
+/// 400 while its network is being changed, 403 also when something is under way, it has snapshots, is locked or in the recycle bin, 404.
 pub async fn unmanage(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()> {
-    super::load_row_for(app, ctx, id, "share:unmanage").await?;
+    let found = super::load_row_for(app, ctx, id, "share:unmanage").await?;
     let mut tx = app.store.begin().await?;
+    // its network first, as everybody does who works on a network
+    network::keep_still(&mut tx, found.share_network_id.as_deref()).await?;
     // held from here on: no snapshot begins between the look at them and the change
     let Some(share) = tx.share_locked(id).await? else { return Err(refusal::share_not_found(id)) };
     check_not_in_bin(&share, "unmanage")?;

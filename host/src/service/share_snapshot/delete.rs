@@ -14,12 +14,12 @@ use crate::{
     error::{Error, Result},
     jobs::NewJob,
     quota::QuotaError,
-    service::share_refusal as refusal,
+    service::{share::network, share_refusal as refusal},
     store::sql::share_snapshots::ShareSnapshotRow,
 };
 
 /// # Errors
-/// 403 also when its state does not allow it, 404, 409 while a share is made of it.
+/// 400 while its share's network is being changed, 403 also when its state does not allow it, 404, 409 while a share is made of it.
 pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()> {
     let found = super::load_row_for(app, ctx, id, "share:delete_snapshot").await?;
     begin(app, ctx, &found, false).await
@@ -28,7 +28,7 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()
 /// Whatever its status.
 ///
 /// # Errors
-/// 403, 404, 409 while a share is made of it.
+/// 400 while its share's network is being changed, 403, 404, 409 while a share is made of it.
 pub async fn force_delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()> {
     let found = super::load_row_for(app, ctx, id, "share_snapshot:force_delete").await?;
     begin(app, ctx, &found, true).await
@@ -37,6 +37,8 @@ pub async fn force_delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Res
 async fn begin(app: &Arc<App>, ctx: &RequestContext, found: &ShareSnapshotRow, force: bool) -> Result<()> {
     let id = found.id.as_str();
     let mut tx = app.store.begin().await?;
+    // the network first, as everybody does who works on a network
+    network::keep_still(&mut tx, found.share_network_id.as_deref()).await?;
     tx.share_locked(&found.share_id).await?;
     let Some(snapshot) = tx.share_snapshot_locked(id).await? else { return Err(refusal::snapshot_not_found(id)) };
     if let Some(share) = tx.share_being_made_of(id).await? {
