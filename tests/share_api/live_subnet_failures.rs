@@ -2,13 +2,15 @@
 //! healed. By the rows of the specification.
 
 use serde_json::{Value, json};
+use stowage::store::sql::jobs::JobFilter;
 use support::{Answer, Client, Persona, both_databases, db::Db};
 
 use crate::{
+    ensure::{ended, patient},
     live::{Live, able, add, at_rest, faulty, rule_until, server_until, site_with, try_add},
     net,
     served::{create_with, one, paths},
-    site::{Site, allow, text},
+    site::{Site, action, allow, text},
 };
 
 const HALF_WAY: &str = "allocations.update-network-allocations=fail-after:invalid";
@@ -60,6 +62,59 @@ both_databases! {
         assert_eq!(messages, ["add share network subnet: The share server could not be given the new subnet. The storage refuses, as it was told to."]);
         // nothing else is added while it stands so
         try_add(&member, &live.network, "red").await.expect(400);
+    }
+
+    async fn a10_rules_of_a_failed_server_are_neither_changed_nor_sent_until_it_is_healed(db) {
+        // whoever is told the rules that do not hold, takes them away: the driver must not hear of the share again
+        let site = faulty(&db, &[HALF_WAY, "access.apply#2=refuse:invalid"]).await;
+        let (member, operator, admin) = (site.member().await, site.operator().await, site.admin(Persona::Admin).await);
+        let (live, _) = failed(&site, &member).await;
+        rule_until(&member, &live.rule, "error").await;
+        let one_more = json!({ "allow_access": { "access_type": "ip", "access_to": "10.1.0.201" } });
+        member.post(&action(&live.share), one_more.clone()).await.expect(400);
+        member.post(&action(&live.share), json!({ "deny_access": { "access_id": live.rule } })).await.expect(400);
+        // the driver asks for the rules anew: the share has another location by now
+        patient(&operator).await.expect(202);
+        let run = ended(&site).await;
+        assert_eq!(run["updated"], 1, "{run}");
+        let filter = JobFilter { kind: Some("share.access".into()), resource_id: Some(live.share.clone()), ..JobFilter::default() };
+        support::wait::until("the rules to be sent, or not", || async {
+            let jobs = site.app().store.list_jobs(&filter, None, 10).await.unwrap();
+            (jobs.len() == 2 && jobs.iter().all(|j| j.ended_at.is_some())).then_some(())
+        })
+        .await;
+        let messages = site.messages(&live.share).await;
+        assert!(messages.is_empty(), "the driver was asked to change rules: {messages:?}");
+        rule_until(&member, &live.rule, "error").await;
+        site.reconfigure(vec![able("m", json!({}))]).await;
+        retry(&admin, &live.server).await.expect(202);
+        server_until(&site, &live.server, "active").await;
+        rule_until(&member, &live.rule, "active").await;
+        member.post(&action(&live.share), one_more).await.expect(200);
+    }
+
+    async fn a10_a_share_that_something_works_on_is_waited_for_before_a_retry(db) {
+        let site = faulty(&db, &[HALF_WAY, "shares.extend=delay:1500"]).await;
+        let (member, admin) = (site.member().await, site.admin(Persona::Admin).await);
+        let (live, _) = failed(&site, &member).await;
+        member.post(&action(&live.share), json!({ "extend": { "new_size": 2 } })).await.expect(202);
+        let refused = retry(&admin, &live.server).await.expect(409);
+        assert!(refused.to_string().contains(&live.share), "{refused}");
+        member.share_until(&live.share, "available").await;
+        retry(&admin, &live.server).await.expect(202);
+    }
+
+    async fn a10_a_failed_server_that_an_operator_calls_active_is_healed_like_any(db) {
+        let site = faulty(&db, &[HALF_WAY]).await;
+        let (member, operator, admin) = (site.member().await, site.operator().await, site.admin(Persona::Admin).await);
+        let (live, _) = failed(&site, &member).await;
+        let told = json!({ "reset_status": { "status": "active" } });
+        operator.post(&format!("{}/action", one(&live.server)), told).await.expect(202);
+        site.reconfigure(vec![able("m", json!({}))]).await;
+        retry(&admin, &live.server).await.expect(202);
+        server_until(&site, &live.server, "active").await;
+        at_rest(&member, &live.network).await;
+        assert_eq!(paths(&member, &live.share).await.len(), 2);
     }
 
     async fn a10_the_other_servers_go_on(db) {

@@ -17,6 +17,7 @@ mod live;
 mod live_subnet_checks;
 mod live_subnet_failures;
 mod live_subnets;
+mod live_subnets_ensured;
 mod locations;
 mod locks;
 mod managed;

@@ -111,5 +111,8 @@ async fn at_rest(tx: &mut Tx, network: &ShareNetworkRow, servers: &[Ready]) -> R
     if let Some((snapshot, status)) = tx.network_snapshot_in_work(id).await? {
         return refuse(format!("snapshot {snapshot} has the status {status}"));
     }
+    if let Some(share) = tx.network_share_in_work(id).await? {
+        return refuse(format!("something works on share {share}"));
+    }
     Ok(())
 }

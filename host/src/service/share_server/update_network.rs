@@ -47,7 +47,7 @@ pub fn job(app: &App, ctx: &RequestContext, server: &ShareServerRow, work: &Work
 /// addresses that it has in them.
 ///
 /// # Errors
-/// 404, 409 when the server is not in error, no update of it failed, or its network is being changed.
+/// 404, 409 when no update of the server failed, something works on a share of its network, or the network is being changed.
 pub async fn retry(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
     let found = app.store.share_server(id).await?.ok_or_else(|| refusal::server_not_found(id))?;
     let network_id = found.row.share_network_id;
@@ -59,6 +59,11 @@ pub async fn retry(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
     if subnets.is_empty() {
         return Err(Error::conflict(format!("Share server {id} has every subnet of its network: no update of it failed.")));
     }
+    if let Some(share) = tx.network_share_in_work(&network_id).await? {
+        return Err(Error::conflict(format!(
+            "Something works on share {share} of share network {network_id}; try again when that has ended."
+        )));
+    }
     let now = clock::now();
     if !tx.share_network_status(&network_id, &[NetworkStatus::Active], NetworkStatus::NetworkChange, now).await? {
         return Err(Error::conflict(format!(
@@ -66,7 +71,8 @@ pub async fn retry(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
             network.status
         )));
     }
-    if !tx.share_server_status(id, &[ServerStatus::Error], ServerStatus::NetworkChange, now).await? {
+    // an operator may have called it active meanwhile
+    if !tx.share_server_status(id, &[ServerStatus::Error, ServerStatus::Active], ServerStatus::NetworkChange, now).await? {
         return Err(Error::conflict(format!("Share server {id} has the status {}; only one in error is updated again.", server.status)));
     }
     tx.enqueue(&app.jobs, job(app, ctx, &server, &Work { subnets, again: true })).await?;

@@ -5,7 +5,10 @@
 
 use crate::{
     clock::Micros,
-    domain::share::{ENSURE_FROM, ShareStatus, TRANSITIONAL, is_busy, is_one_of},
+    domain::{
+        share::{ENSURE_FROM, ShareStatus, TRANSITIONAL, is_busy, is_one_of},
+        share_server::ServerStatus,
+    },
     store::{
         Store, StoreResult, Tx,
         bind::Sql,
@@ -32,19 +35,24 @@ pub struct EnsureShare {
 
 #[derive(sqlx::FromRow)]
 struct Candidate {
-    instance_id: String,
     id: String,
     status: String,
     task_state: Option<String>,
+    /// Of the server that it is on.
+    server_status: Option<String>,
 }
 
 impl Candidate {
     fn fits(&self) -> bool {
-        is_one_of(&self.status, ENSURE_FROM) && !is_busy(self.task_state.as_deref())
+        is_one_of(&self.status, ENSURE_FROM) && !is_busy(self.task_state.as_deref()) && !self.server_changes()
     }
     /// Something else works on it, and will end.
     fn is_busy(&self) -> bool {
-        is_one_of(&self.status, TRANSITIONAL) || is_busy(self.task_state.as_deref())
+        is_one_of(&self.status, TRANSITIONAL) || is_busy(self.task_state.as_deref()) || self.server_changes()
+    }
+    /// Where it is mounted changes with its server.
+    fn server_changes(&self) -> bool {
+        self.server_status.as_deref() == Some(ServerStatus::NetworkChange.as_str())
     }
 }
 
@@ -94,16 +102,15 @@ impl Tx {
     /// Takes the next shares of a run, up to `limit` and [`TAKEN_AT_ONCE`], and writes down in `run`, too, how far it is. How many
     /// had their turn; none: every share had.
     pub async fn ensure_take_next(&mut self, run: &mut EnsureRun, limit: i64, now: Micros) -> StoreResult<i64> {
-        let sql = "SELECT i.id AS instance_id, s.id, s.status, s.task_state FROM share_instances i JOIN shares s ON s.id = i.share_id \
-                   WHERE i.backend = $1 AND i.id > $2 ORDER BY i.id LIMIT $3";
-        let next: Vec<Candidate> = on_tx!(self, c => sqlx::query_as(sql).bind(&run.backend).bind(&run.walked_to)
+        let sql = "SELECT i.id, i.share_id FROM share_instances i WHERE i.backend = $1 AND i.id > $2 ORDER BY i.id LIMIT $3";
+        let next: Vec<(String, String)> = on_tx!(self, c => sqlx::query_as(sql).bind(&run.backend).bind(&run.walked_to)
             .bind(limit.min(TAKEN_AT_ONCE)).fetch_all(c).await?);
-        let Some(last) = next.last().map(|c| c.instance_id.clone()) else {
+        let Some(last) = next.last().map(|(instance, _)| instance.clone()) else {
             self.ensure_walked(&run.id, None).await?;
             run.walked = true;
             return Ok(0);
         };
-        let ids: Vec<String> = next.into_iter().map(|c| c.id).collect();
+        let ids: Vec<String> = next.into_iter().map(|(_, id)| id).collect();
         self.ensure_take(run, &ids, 0, now).await?;
         self.ensure_walked(&run.id, Some(&last)).await?;
         run.walked_to = last;
@@ -130,9 +137,11 @@ impl Tx {
     /// could be ensured.
     async fn ensure_take(&mut self, run: &EnsureRun, ids: &[String], tried: i64, now: Micros) -> StoreResult<i64> {
         // before anything is decided
+        self.keep_networks_of(ids).await?;
         self.shares_held(ids).await?;
         let mut sql = Sql::new(
-            "SELECT i.id AS instance_id, s.id, s.status, s.task_state FROM share_instances i JOIN shares s ON s.id = i.share_id WHERE s.id IN ",
+            "SELECT s.id, s.status, s.task_state, v.status AS server_status FROM share_instances i JOIN shares s ON s.id = i.share_id \
+             LEFT JOIN share_servers v ON v.id = i.share_server_id WHERE s.id IN ",
         );
         sql.bind_list(ids.iter().map(String::as_str)).push(" AND i.backend = ").bind(run.backend.as_str());
         let found: Vec<Candidate> = self.fetch_all(sql).await?;
@@ -157,6 +166,16 @@ impl Tx {
     async fn shares_held(&mut self, ids: &[String]) -> StoreResult<()> {
         let mut sql = Sql::new("SELECT id FROM shares WHERE id IN ");
         sql.bind_list(ids.iter().map(String::as_str)).push(" ORDER BY id ").push(&self.dialect().expand("{for_update}"));
+        let _: Vec<(String,)> = self.fetch_all(sql).await?;
+        Ok(())
+    }
+
+    /// The networks of these shares before the shares themselves, as everybody does who works on a network: no server of theirs
+    /// begins to be changed until the transaction ends.
+    async fn keep_networks_of(&mut self, ids: &[String]) -> StoreResult<()> {
+        let mut sql = Sql::new("SELECT n.id FROM share_networks n WHERE n.id IN (SELECT s.share_network_id FROM shares s WHERE s.id IN ");
+        let for_share = self.dialect().expand("{for_share}");
+        sql.bind_list(ids.iter().map(String::as_str)).push(") ORDER BY n.id ").push(&for_share);
         let _: Vec<(String,)> = self.fetch_all(sql).await?;
         Ok(())
     }

@@ -29,6 +29,15 @@ impl Tx {
         Ok(on_tx!(self, c => sqlx::query_as(sql).bind(network_id).fetch_optional(c).await?))
     }
 
+    /// A share of the network that a job is about, or that a run of ensure holds: whatever it shows, something works on it or on
+    /// a snapshot of it.
+    pub async fn network_share_in_work(&mut self, network_id: &str) -> StoreResult<Option<String>> {
+        let sql = "SELECT s.id FROM shares s WHERE s.share_network_id = $1 AND (EXISTS (SELECT 1 FROM job_holds h WHERE h.order_key = s.id) \
+                   OR EXISTS (SELECT 1 FROM jobs j WHERE j.order_key = s.id AND j.state <> 'done')) ORDER BY s.created_at, s.id LIMIT 1";
+        let found: Option<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(network_id).fetch_optional(c).await?);
+        Ok(found.map(|(id,)| id))
+    }
+
     /// How many servers of the network are being given another subnet.
     pub async fn network_servers_in_change(&mut self, network_id: &str) -> StoreResult<i64> {
         let sql = "SELECT COUNT(*) FROM share_servers WHERE share_network_id = $1 AND status = 'network_change'";
