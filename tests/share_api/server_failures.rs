@@ -136,6 +136,32 @@ both_databases! {
         assert_eq!(site.operator().await.get(&one(&site.only_server(&id).await)).await.expect(200)["share_server"]["status"], "active");
     }
 
+    async fn a_server_that_could_not_be_built_is_in_nobodys_way_and_goes_by_itself(db) {
+        let quick = |c: &mut stowage::config::Config| c.share.unused_share_server_cleanup_interval = std::time::Duration::ZERO;
+        let site = site_with(&db, vec![servers("m", json!({ "multiple_subnets": true }))], quick).await;
+        let member = site.member().await;
+        let taken = network(&member, &["tiny"]).await;
+        available(&member, &taken).await;
+        let id = network(&member, &["tiny"]).await;
+        let share = create(&member, &id).await;
+        failed(&member, &share).await;
+        // as in a network without any server
+        assert_eq!(member.get(&net::path(&id)).await.expect(200)["share_network"]["network_allocation_update_support"], true);
+        net::subnet(&member, &id, crate::served::named("blue")).await;
+        let full = subnet_ids(&member, &id).await[0].clone();
+        member.delete(&format!("{}/{full}", net::subnets(&id))).await.expect(202);
+        available(&member, &id).await;
+        let again = create(&member, &network(&member, &["tiny"]).await).await;
+        failed(&member, &again).await;
+        support::wait::until("no server in error to be left", || async {
+            site.app().reconcilers.kick("idle_servers");
+            let listed = site.operator().await.get("/share-servers").await.expect(200);
+            listed["share_servers"].as_array().unwrap().iter().all(|s| s["status"] == "active").then_some(())
+        })
+        .await;
+        assert_eq!(site.given().await.len(), 2);
+    }
+
     async fn a_back_end_without_the_interface_is_not_asked(db) {
         let site = site_with(&db, vec![crate::site::backend("plain", json!({})), servers("m", json!({ "pools": ["p1:5"] }))], |_| {}).await;
         let (member, operator) = (site.member().await, site.operator().await);

@@ -176,7 +176,7 @@ async fn compatible(
     parents: Option<&str>,
 ) -> StoreResult<Found> {
     let mut fit = Vec::new();
-    for server in tx.share_servers_of(network_id, None).await?.into_iter().filter(|s| s.backend == backend.host) {
+    for server in tx.built_servers_of(network_id, None).await?.into_iter().filter(|s| s.backend == backend.host) {
         let parent = parents == Some(server.id.as_str()) && server.status == ServerStatus::Active.as_str();
         if tx.share_server_subnet_ids(&server.id).await? == subnet_ids && (parent || has_room(tx, share, backend, &server).await?) {
             fit.push(server);

@@ -36,7 +36,7 @@ pub struct CreateSubnet {
 #[derive(Debug, Default)]
 pub struct Zone {
     pub subnets: Vec<SubnetRow>,
-    /// The servers on them: all subnets of a zone have the same.
+    /// The servers on them, but for those that could not be built: all subnets of a zone have the same.
     pub servers: Vec<ShareServerRow>,
 }
 
@@ -85,7 +85,7 @@ pub(super) async fn zone(tx: &mut Tx, network_id: &str, name: Option<&str>) -> R
     subnets.retain(|s| s.availability_zone.as_deref() == name);
     let mut servers: Vec<ShareServerRow> = Vec::new();
     for subnet in &subnets {
-        for server in tx.share_servers_of(network_id, Some(&subnet.id)).await? {
+        for server in tx.built_servers_of(network_id, Some(&subnet.id)).await? {
             if !servers.iter().any(|s| s.id == server.id) {
                 servers.push(server);
             }

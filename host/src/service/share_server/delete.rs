@@ -55,7 +55,7 @@ pub async fn idle(app: &Arc<App>, id: &str, network_id: &str, before: Micros) ->
 pub async fn begin_if_idle(tx: &mut Tx, app: &Arc<App>, id: &str, before: Micros) -> Result<bool> {
     let found = tx.share_server_locked(id).await?;
     let Some(server) = found.filter(|s| s.is_auto_deletable && s.idle_since.is_some_and(|since| since <= before)) else { return Ok(false) };
-    if server.status != ServerStatus::Active.as_str() {
+    if server.status != ServerStatus::Active.as_str() && !tx.share_server_never_built(id).await? {
         return Ok(false);
     }
     let ctx = RequestContext {

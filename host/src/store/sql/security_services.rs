@@ -10,6 +10,7 @@ use crate::{
         bind::{Sql, Value},
         keyset::{ListKey, ListQuery},
         on_read, on_tx,
+        sql::share_servers::NEVER_BUILT,
     },
 };
 
@@ -169,8 +170,10 @@ impl Tx {
 
     /// How many networks use it, and how many servers those have.
     pub async fn security_service_uses(&mut self, id: &str) -> StoreResult<(i64, i64)> {
-        let sql = "SELECT COUNT(DISTINCT u.share_network_id), COUNT(r.id) FROM share_network_security_services u \
-                   LEFT JOIN share_servers r ON r.share_network_id = u.share_network_id WHERE u.security_service_id = $1";
+        let sql = sqlx::AssertSqlSafe(format!(
+            "SELECT COUNT(DISTINCT u.share_network_id), COUNT(v.id) FROM share_network_security_services u \
+             LEFT JOIN share_servers v ON v.share_network_id = u.share_network_id AND NOT {NEVER_BUILT} WHERE u.security_service_id = $1"
+        ));
         Ok(on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_one(c).await?))
     }
 

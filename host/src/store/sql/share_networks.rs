@@ -12,6 +12,7 @@ use crate::{
         Store, StoreResult, Tx,
         bind::{Sql, Value},
         on_read, on_tx,
+        sql::share_servers::NEVER_BUILT,
     },
 };
 
@@ -52,15 +53,15 @@ struct SupportRow {
 
 pub(super) const SELECT: &str = "SELECT n.id, n.project_id, n.user_id, n.name, n.description, n.status, n.created_at, n.updated_at FROM share_networks n WHERE NOT n.deleting";
 
-/// How the servers of networks stand together.
+/// How the servers of networks stand together; those that could not be built say nothing.
 fn support_sql<'a>(ids: impl IntoIterator<Item = &'a str>) -> Sql {
     let mut sql = Sql::new(
         "SELECT share_network_id, COUNT(*) AS servers, \
          CAST(MIN(CASE WHEN security_service_update_support THEN 1 ELSE 0 END) AS BIGINT) AS security_service, \
          CAST(MIN(CASE WHEN network_allocation_update_support THEN 1 ELSE 0 END) AS BIGINT) AS network_allocation \
-         FROM share_servers WHERE share_network_id IN ",
+         FROM share_servers v WHERE share_network_id IN ",
     );
-    sql.bind_list(ids).push(" GROUP BY share_network_id");
+    sql.bind_list(ids).push(" AND NOT ").push(NEVER_BUILT).push(" GROUP BY share_network_id");
     sql
 }
 

@@ -6,7 +6,7 @@
 use crate::{
     clock::Micros,
     domain::share_server::ServerStatus,
-    store::{Store, StoreResult, Tx, bind::Sql, on_read, on_tx},
+    store::{Store, StoreResult, Tx, bind::Sql, on_read, on_tx, sql::share_servers::NEVER_BUILT},
 };
 
 /// Why a server could not be built.
@@ -27,10 +27,13 @@ pub struct ServerLoad {
 }
 
 impl Store {
-    /// Servers without shares since `before` or longer, which may go: id and network, the longest idle first.
+    /// Servers without shares since `before` or longer, which may go, those that could not be built among them: id and network, the
+    /// longest idle first.
     pub async fn idle_share_servers(&self, before: Micros, limit: i64) -> StoreResult<Vec<(String, String)>> {
-        let sql = "SELECT id, share_network_id FROM share_servers WHERE idle_since IS NOT NULL AND idle_since <= $1 AND status = 'active' AND is_auto_deletable \
-                   ORDER BY idle_since, id LIMIT $2";
+        let sql = sqlx::AssertSqlSafe(format!(
+            "SELECT v.id, v.share_network_id FROM share_servers v WHERE v.idle_since IS NOT NULL AND v.idle_since <= $1 \
+             AND (v.status = 'active' OR {NEVER_BUILT}) AND v.is_auto_deletable ORDER BY v.idle_since, v.id LIMIT $2"
+        ));
         Ok(on_read!(self, p => sqlx::query_as(sql).bind(before).bind(limit).fetch_all(p).await?))
     }
 
@@ -64,9 +67,27 @@ impl Tx {
         Ok(on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_one(c).await?))
     }
 
-    /// The subnets that a server is on, by id.
+    /// Whether it could not be built, and nothing is left of it but its row.
+    pub async fn share_server_never_built(&mut self, id: &str) -> StoreResult<bool> {
+        let sql = sqlx::AssertSqlSafe(format!("SELECT COUNT(*) FROM share_servers v WHERE v.id = $1 AND {NEVER_BUILT}"));
+        let (n,): (i64,) = on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_one(c).await?);
+        Ok(n > 0)
+    }
+
+    /// Whether its network, or a subnet that it is on, was deleted: for users it is gone.
+    pub async fn share_server_is_left(&mut self, id: &str) -> StoreResult<bool> {
+        let sql = "SELECT COUNT(*) FROM share_servers v JOIN share_networks n ON n.id = v.share_network_id WHERE v.id = $1 AND (n.deleting \
+                   OR EXISTS (SELECT 1 FROM share_server_subnets m JOIN share_network_subnets s ON s.id = m.subnet_id \
+                   WHERE m.share_server_id = v.id AND s.deleting))";
+        let (n,): (i64,) = on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_one(c).await?);
+        Ok(n > 0)
+    }
+
+    /// The subnets that a share of it is exported on, by id: of one that is ready those that its driver has given it, of one in
+    /// work all that it is promised.
     pub async fn share_server_subnet_ids(&mut self, id: &str) -> StoreResult<Vec<String>> {
-        let sql = "SELECT subnet_id FROM share_server_subnets WHERE share_server_id = $1 ORDER BY subnet_id";
+        let sql = "SELECT m.subnet_id FROM share_server_subnets m JOIN share_servers v ON v.id = m.share_server_id \
+                   WHERE v.id = $1 AND (m.applied OR v.status <> 'active') ORDER BY m.subnet_id";
         let rows: Vec<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_all(c).await?);
         Ok(rows.into_iter().map(|(id,)| id).collect())
     }

@@ -128,6 +128,11 @@ const SELECT: &str = "SELECT v.id, v.share_network_id, n.name AS network_name, v
      v.network_allocation_update_support, v.security_service_update_support, v.idle_since, v.created_at, v.updated_at \
      FROM share_servers v JOIN share_networks n ON n.id = v.share_network_id";
 
+/// The server `v` could not be built, and what there was of it is gone but for a clean-up: it has no address. Nobody but
+/// operators has to do with it any more.
+pub(super) const NEVER_BUILT: &str = "(v.status = 'error' AND v.failed_detail IS NOT NULL \
+     AND NOT EXISTS (SELECT 1 FROM network_allocations a WHERE a.share_server_id = v.id))";
+
 impl Store {
     pub async fn share_server(&self, id: &str) -> StoreResult<Option<ShareServer>> {
         let sql = sqlx::AssertSqlSafe(format!("{SELECT} WHERE v.id = $1"));
@@ -183,7 +188,16 @@ impl Tx {
 
     /// The servers of a network, which the caller holds: all, or those on one subnet of it.
     pub async fn share_servers_of(&mut self, network_id: &str, subnet_id: Option<&str>) -> StoreResult<Vec<ShareServerRow>> {
-        let mut sql = Sql::new(format!("{SELECT} WHERE v.share_network_id = "));
+        self.servers_where("TRUE", network_id, subnet_id).await
+    }
+
+    /// As [`Tx::share_servers_of`], but for those that could not be built.
+    pub async fn built_servers_of(&mut self, network_id: &str, subnet_id: Option<&str>) -> StoreResult<Vec<ShareServerRow>> {
+        self.servers_where(&format!("NOT {NEVER_BUILT}"), network_id, subnet_id).await
+    }
+
+    async fn servers_where(&mut self, condition: &str, network_id: &str, subnet_id: Option<&str>) -> StoreResult<Vec<ShareServerRow>> {
+        let mut sql = Sql::new(format!("{SELECT} WHERE {condition} AND v.share_network_id = "));
         sql.bind(network_id);
         if let Some(subnet) = subnet_id {
             sql.push(" AND EXISTS (SELECT 1 FROM share_server_subnets m WHERE m.share_server_id = v.id AND m.subnet_id = ")
