@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use serde_json::json;
 use sqlx::{Connection, PgConnection};
-use stowage::{clock, domain::share::ShareStatus, store::StoreError};
+use stowage::{
+    clock,
+    domain::share::ShareStatus,
+    store::{StoreError, sql::jobs::JobFilter},
+};
 use support::{Client, both_databases, db::Db};
 
 use crate::{
@@ -195,6 +199,61 @@ both_databases! {
         operator.until(&one(&server), |a| a.body()["share_server"]["status"] == "error").await;
         assert_eq!(site.given().await.len(), 1, "the array may still use it");
         site.delete_server(&server).await;
+        assert!(site.given().await.is_empty());
+    }
+
+    async fn a_server_of_a_deleted_network_goes_also_when_its_driver_does_not_take_it_down(db) {
+        let site = site(&db, json!({ "faults": ["share-servers.teardown=refuse:unsupported"] })).await;
+        let (member, operator) = (site.member().await, site.operator().await);
+        let id = network(&member, &["blue"]).await;
+        let service = net::service(&member, "ldap", json!({})).await;
+        net::use_service(&member, &id, &service).await.expect(200);
+        let share = available(&member, &id).await;
+        let server = site.only_server(&id).await;
+        drop_share(&member, &share).await;
+        member.delete(&net::path(&id)).await.expect(202);
+        operator.until_gone(&one(&server)).await;
+        forgotten(&site, &id).await;
+        assert!(site.given().await.is_empty());
+        let filter = JobFilter { kind: Some("share_server.cleanup".into()), ..JobFilter::default() };
+        let left = site.app().store.list_jobs(&filter, None, 10).await.unwrap();
+        assert_eq!((left.len(), left[0].resource_id.as_str()), (1, server.as_str()), "somebody tries on");
+        member.delete(&format!("/security-services/{service}")).await.expect(202);
+    }
+
+    async fn with_a_deleted_subnet_a_server_goes_too_and_the_others_can_be_given_more(db) {
+        let site = site(&db, json!({ "multiple_subnets": true, "faults": ["share-servers.teardown=refuse:unsupported"] })).await;
+        let (member, operator) = (site.member().await, site.operator().await);
+        let id = network(&member, &["blue", "red"]).await;
+        let share = available(&member, &id).await;
+        let server = site.only_server(&id).await;
+        drop_share(&member, &share).await;
+        let gone = subnet_ids(&member, &id).await[1].clone();
+        member.delete(&format!("{}/{gone}", net::subnets(&id))).await.expect(202);
+        operator.until_gone(&one(&server)).await;
+        net::subnet(&member, &id, crate::served::named("green")).await;
+        available(&member, &id).await;
+    }
+
+    async fn an_array_that_is_busy_is_waited_for(db) {
+        // as long as something that failed on the server is being cleaned up
+        let busy: Vec<String> = (1..=4).map(|n| format!("share-servers.teardown#{n}=refuse:busy")).collect();
+        let site = site(&db, json!({ "faults": busy })).await;
+        let (member, operator) = (site.member().await, site.operator().await);
+        let id = network(&member, &["blue"]).await;
+        let share = available(&member, &id).await;
+        let server = site.only_server(&id).await;
+        drop_share(&member, &share).await;
+        operator.delete(&one(&server)).await.expect(202);
+        support::wait::until("the server to go", || async {
+            let answer = operator.get(&one(&server)).await;
+            if answer.status == 404 {
+                return Some(());
+            }
+            assert_eq!(answer.body()["share_server"]["status"], "deleting");
+            None
+        })
+        .await;
         assert!(site.given().await.is_empty());
     }
 

@@ -2,7 +2,12 @@
 //! a deleted network or subnet those rows go, too.
 //!
 //! A teardown that fails leaves a server that worked in `error`, from where it can be deleted again. One that was in error
-//! goes in any case: what the driver could not take down is left to a clean-up job, which tries on for days.
+//! goes in any case, and so does one whose network or subnet was deleted, for nobody would delete that again: what the driver
+//! could not take down is left to a clean-up job, which tries on for days. Addresses that the array may still use are given
+//! back late: what a repeat may cure is waited for as long as the job may take, unless the server was in error before; and so is
+//! an array that is busy, for what failed on the server is cleaned up by jobs of its own.
+
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -16,14 +21,22 @@ use super::{
 use crate::{
     clock,
     domain::share_server::ServerStatus,
+    driver::{DriverError, ErrorKind},
     error::Kind,
-    jobs::{JobContext, JobFault, Outcome, Task, TaskError},
+    jobs::{JobContext, JobFault, Outcome, Task, TaskError, backoff},
     service::page::to_tombstone,
-    store::sql::{
-        share_servers::{ServerSort, ShareServerRow},
-        tombstones::Tombstone,
+    store::{
+        Tx,
+        sql::{
+            share_servers::{ServerSort, ShareServerRow},
+            tombstones::Tombstone,
+        },
     },
 };
+
+/// Between two of the later tries.
+const LEAST_PAUSE: Duration = Duration::from_secs(1);
+const MOST_PAUSE: Duration = Duration::from_secs(60);
 
 pub struct ShareServerDelete;
 
@@ -39,6 +52,13 @@ struct Ask {
 impl Ask {
     fn goes_anyway(&self) -> bool {
         self.was.as_deref() == Some(ServerStatus::Error.as_str())
+    }
+
+    /// How long to wait before the next try, beyond the usual ones. None: it is given up. `left`: nobody else would try it again.
+    fn waits(&self, e: &DriverError, left: bool) -> Option<Duration> {
+        let waits = !self.goes_anyway() && (e.kind == ErrorKind::Busy || (left && e.worth_repeating()));
+        let pause = e.retry_after.unwrap_or_else(|| backoff(self.tried.failures.into()));
+        waits.then(|| pause.clamp(LEAST_PAUSE, MOST_PAUSE))
     }
 }
 
@@ -58,10 +78,14 @@ impl Task for ShareServerDelete {
             };
             unless_fenced(&e)?;
             tracing::warn!(share_server_id = %server.id, backend = server.backend, error = %e, "the driver did not take the share server down");
-            if let Some(after) = ask.tried.again(&e) {
+            let soon = ask.tried.again(&e);
+            let mut tx = cx.app.store.begin().await?;
+            let left = tx.share_server_is_left(&server.id).await?;
+            tx.rollback().await?;
+            if let Some(after) = soon.or_else(|| ask.waits(&e, left)) {
                 return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
             }
-            if ask.goes_anyway() { remove(cx, &server, true).await } else { stays(cx, &server, &e.to_string()).await }
+            give_up(cx, &server, &ask, &e.to_string()).await
         })
     }
 
@@ -69,7 +93,7 @@ impl Task for ShareServerDelete {
         Box::pin(async move {
             let Some(server) = deleting(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
             let ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
-            if ask.goes_anyway() { remove(cx, &server, true).await } else { stays(cx, &server, "the teardown took too long").await }
+            give_up(cx, &server, &ask, "the teardown took too long").await
         })
     }
 }
@@ -80,12 +104,22 @@ async fn deleting(cx: &JobContext) -> Result<Option<ShareServerRow>, TaskError> 
     Ok(found.map(|s| s.row).filter(|s| s.status == ServerStatus::Deleting.as_str()))
 }
 
-/// `leftover`: the array may hold something of it.
-async fn remove(cx: &JobContext, server: &ShareServerRow, leftover: bool) -> Result<Outcome, TaskError> {
-    let told = support::driver_server(server)?;
+/// The driver does not take it down: it goes all the same where nobody would delete it again, else it is in error.
+async fn give_up(cx: &JobContext, server: &ShareServerRow, ask: &Ask, why: &str) -> Result<Outcome, TaskError> {
     let mut tx = cx.app.store.begin().await?;
-    // in the order in which everybody holds them
+    // held: whoever deletes the network or a subnet of it finds the server as it is afterwards
     tx.share_network_held(&server.share_network_id).await?;
+    if ask.goes_anyway() || tx.share_server_is_left(&server.id).await? {
+        return remove(cx, tx, server, true).await;
+    }
+    tx.share_server_status(&server.id, &[ServerStatus::Deleting], ServerStatus::Error, clock::now()).await?;
+    cx.settle(tx, Err(JobFault { kind: Kind::Internal, message: why.to_owned() })).await?;
+    Ok(Outcome::Settled)
+}
+
+/// Its rows go, in a transaction that holds its network. `leftover`: the array may hold something of it.
+async fn remove(cx: &JobContext, mut tx: Tx, server: &ShareServerRow, leftover: bool) -> Result<Outcome, TaskError> {
+    let told = support::driver_server(server)?;
     let still = tx.share_server_locked(&server.id).await?.is_some_and(|s| s.status == ServerStatus::Deleting.as_str());
     if still {
         support::give_back(cx, &mut tx, &server.id).await?;
@@ -100,14 +134,6 @@ async fn remove(cx: &JobContext, server: &ShareServerRow, leftover: bool) -> Res
     settled(cx, tx).await
 }
 
-/// deleting -> error.
-async fn stays(cx: &JobContext, server: &ShareServerRow, why: &str) -> Result<Outcome, TaskError> {
-    let mut tx = cx.app.store.begin().await?;
-    tx.share_server_status(&server.id, &[ServerStatus::Deleting], ServerStatus::Error, clock::now()).await?;
-    cx.settle(tx, Err(JobFault { kind: Kind::Internal, message: why.to_owned() })).await?;
-    Ok(Outcome::Settled)
-}
-
 fn tombstone(server: &ShareServerRow, request_id: &str) -> Tombstone {
     Tombstone {
         kind: "share_server",
@@ -117,5 +143,30 @@ fn tombstone(server: &ShareServerRow, request_id: &str) -> Tombstone {
         host: server.backend.clone(),
         request_id: request_id.to_owned(),
         ..Tombstone::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_worked_waits_for_a_busy_array_and_one_that_is_left_for_any_that_may_recover() {
+        let (worked, failed) = (Ask { was: Some("active".into()), ..Ask::default() }, Ask { was: Some("error".into()), ..Ask::default() });
+        let waits = |ask: &Ask, kind, left| ask.waits(&DriverError::new(kind, ""), left).is_some();
+        assert!(waits(&worked, ErrorKind::Busy, false) && waits(&worked, ErrorKind::Busy, true));
+        assert!(waits(&worked, ErrorKind::Transient, true) && !waits(&worked, ErrorKind::Transient, false));
+        assert!(!waits(&worked, ErrorKind::Unsupported, true), "what no repeat cures is given up");
+        assert!(!waits(&failed, ErrorKind::Busy, true) && !waits(&failed, ErrorKind::Transient, true), "one in error goes in any case");
+    }
+
+    #[test]
+    fn the_pauses_are_seconds() {
+        let mut ask = Ask { was: Some("active".into()), ..Ask::default() };
+        for failures in [1, 5, 40] {
+            ask.tried.failures = failures;
+            let pause = ask.waits(&DriverError::new(ErrorKind::Busy, ""), false).unwrap();
+            assert!((LEAST_PAUSE..=MOST_PAUSE).contains(&pause), "{pause:?}");
+        }
     }
 }
