@@ -176,6 +176,43 @@ both_databases! {
         assert_eq!(statuses, [200, 409, 409]);
     }
 
+    async fn of_two_that_become_of_a_kind_at_once_one_is_used(db) {
+        let site = site(&db).await;
+        let member = site.member().await;
+        // as many networks as a project may have
+        for _ in 0..9 {
+            let id = network(&member, json!({})).await;
+            let (one_of, other) = (service(&member, "ldap", json!({})).await, service(&member, "kerberos", json!({})).await);
+            use_service(&member, &id, &one_of).await.expect(200);
+            let path = one(&other);
+            let become_one = member.put(&path, json!({ "security_service": { "type": "ldap" } }));
+            let (used, became) = futures::future::join(use_service(&member, &id, &other), become_one).await;
+            let both = (used.status.as_u16(), became.status.as_u16());
+            assert!([(200, 409), (409, 200)].contains(&both), "{both:?} {used:?} {became:?}");
+        }
+    }
+
+    async fn a_server_is_not_built_over_a_service_that_is_just_changed(db) {
+        let site = site(&db).await;
+        let member = site.member().await;
+        let (id, ldap) = (network(&member, json!({})).await, service(&member, "ldap", json!({ "user": "old" })).await);
+        use_service(&member, &id, &ldap).await.expect(200);
+        let subnets = crate::net::subnet_ids(&member, &id).await;
+        // whoever builds a server holds its network first
+        let mut tx = site.app().store.begin().await.unwrap();
+        tx.share_network_locked(&id).await.unwrap();
+        let path = one(&ldap);
+        let change = member.put(&path, json!({ "security_service": { "user": "new" } }));
+        let build = async {
+            // the change is under way by then, or waits
+            tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+            tx.share_server_insert(&crate::net::server(&member.project_id, &id, &subnets)).await.unwrap();
+            tx.commit().await.unwrap();
+        };
+        let (changed, ()) = futures::future::join(change, build).await;
+        assert_eq!(changed.status, 403, "{changed:?}");
+    }
+
     async fn a_service_is_let_go_and_used_again(db) {
         let site = site(&db).await;
         let member = site.member().await;

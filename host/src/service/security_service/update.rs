@@ -8,8 +8,14 @@ use crate::{
     context::RequestContext,
     error::{Error, Result},
     service::network_refusal as refusal,
-    store::sql::security_services::{SecurityServiceRow, ServiceChange},
+    store::{
+        Tx,
+        sql::security_services::{SecurityServiceRow, ServiceChange},
+    },
 };
+
+/// How often the networks that use a service are looked for.
+const TURNS: usize = 5;
 
 /// What was asked for.
 #[derive(Clone, Default)]
@@ -24,8 +30,7 @@ pub struct UpdateService {
 /// network uses it.
 pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateService) -> Result<SecurityServiceRow> {
     load_for(app, ctx, id, "security_service:update").await?;
-    let mut tx = app.store.begin().await?;
-    let Some(found) = tx.security_service_locked(id).await? else { return Err(refusal::service_not_found(id)) };
+    let (mut tx, found) = held(app, id).await?;
     let (networks, servers) = tx.security_service_uses(id).await?;
     if ask.more && servers > 0 {
         return Err(Error::forbidden(format!(
@@ -44,4 +49,19 @@ pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateServic
     tx.security_service_update(id, &ask.change, clock::now()).await?;
     tx.commit().await?;
     super::load(app, ctx, id).await
+}
+
+/// The service with the networks that use it, held until the transaction ends: no server of theirs is begun meanwhile. The
+/// networks come first, as everybody holds them; one that came to use it in between is held at the next turn.
+async fn held(app: &App, id: &str) -> Result<(Tx, SecurityServiceRow)> {
+    for _ in 0..TURNS {
+        let mut tx = app.store.begin().await?;
+        let networks = tx.networks_of_service_locked(id).await?;
+        let Some(found) = tx.security_service_locked(id).await? else { return Err(refusal::service_not_found(id)) };
+        if tx.networks_of_service(id).await?.iter().all(|n| networks.contains(n)) {
+            return Ok((tx, found));
+        }
+        tx.rollback().await?;
+    }
+    Err(Error::conflict(format!("The share networks that use security service {id} are changing; try again.")))
 }

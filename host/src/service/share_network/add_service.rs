@@ -17,7 +17,7 @@ const IN_USE_SINCE: u16 = 63;
 /// second service of a kind.
 pub async fn add(app: &App, ctx: &RequestContext, id: &str, service_id: &str) -> Result<ShareNetwork> {
     super::load_row_for(app, ctx, id, "share_network:add_security_service").await?;
-    let service = security_service::load(app, ctx, service_id).await?;
+    security_service::load(app, ctx, service_id).await?;
     let mut tx = app.store.begin().await?;
     let Some(network) = tx.share_network_locked(id).await? else { return Err(refusal::network_not_found(id)) };
     let support = tx.share_network_support(id).await?;
@@ -25,6 +25,8 @@ pub async fn add(app: &App, ctx: &RequestContext, id: &str, service_id: &str) ->
         return Err(Error::forbidden("Cannot add security services. Share network is used."));
     }
     check_active(&network)?;
+    // held: its kind stays what it is
+    let Some(service) = tx.security_service_locked(service_id).await? else { return Err(refusal::service_not_found(service_id)) };
     check_kind_is_new(&network, &tx.security_services_of(id).await?, &service)?;
     check_servers_follow(&network, &support)?;
     tx.share_network_use_service(id, service_id).await.map_err(|e| match e {

@@ -17,10 +17,12 @@ use crate::{
 /// when the one is not used by the network or the other is of another kind.
 pub async fn replace(app: &App, ctx: &RequestContext, id: &str, current_id: &str, new_id: &str) -> Result<ShareNetwork> {
     super::load_row_for(app, ctx, id, "share_network:update_security_service").await?;
-    let (current, new) = both(app, ctx, current_id, new_id).await?;
+    let (current, _) = both(app, ctx, current_id, new_id).await?;
     let mut tx = app.store.begin().await?;
     let Some(network) = tx.share_network_locked(id).await? else { return Err(refusal::network_not_found(id)) };
     check_active(&network)?;
+    // held: its kind stays what it is, as that of the one in use does
+    let Some(new) = tx.security_service_locked(new_id).await? else { return Err(unknown()) };
     check_replaces(&network, &tx.security_services_of(id).await?, &current, &new)?;
     check_servers_follow(&network, &tx.share_network_support(id).await?)?;
     tx.share_network_drop_service(id, current_id).await?;

@@ -168,13 +168,31 @@ impl Tx {
         Ok(on_tx!(self, c => sqlx::query_as(sql).bind(network_id).fetch_all(c).await?))
     }
 
-    /// How many networks use it, and how many servers those have.
+    /// How many networks use it, and how many servers those have, but for those that could not be built.
     pub async fn security_service_uses(&mut self, id: &str) -> StoreResult<(i64, i64)> {
         let sql = sqlx::AssertSqlSafe(format!(
             "SELECT COUNT(DISTINCT u.share_network_id), COUNT(v.id) FROM share_network_security_services u \
              LEFT JOIN share_servers v ON v.share_network_id = u.share_network_id AND NOT {NEVER_BUILT} WHERE u.security_service_id = $1"
         ));
         Ok(on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_one(c).await?))
+    }
+
+    /// Holds the networks that use it, hidden ones too; which. Before the service, as everybody who works on a network.
+    pub async fn networks_of_service_locked(&mut self, id: &str) -> StoreResult<Vec<String>> {
+        let text = format!(
+            "SELECT n.id FROM share_networks n WHERE n.id IN (SELECT u.share_network_id FROM share_network_security_services u \
+             WHERE u.security_service_id = $1) ORDER BY n.id {}",
+            self.dialect().expand("{for_update}")
+        );
+        let rows: Vec<(String,)> = on_tx!(self, c => sqlx::query_as(sqlx::AssertSqlSafe(text)).bind(id).fetch_all(c).await?);
+        Ok(rows.into_iter().map(|(id,)| id).collect())
+    }
+
+    /// The networks that use it, hidden ones too, by id.
+    pub async fn networks_of_service(&mut self, id: &str) -> StoreResult<Vec<String>> {
+        let sql = "SELECT share_network_id FROM share_network_security_services WHERE security_service_id = $1 ORDER BY share_network_id";
+        let rows: Vec<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_all(c).await?);
+        Ok(rows.into_iter().map(|(id,)| id).collect())
     }
 
     pub async fn security_service_insert(&mut self, v: &SecurityServiceRow) -> StoreResult<()> {
