@@ -91,7 +91,9 @@ impl Remains for types::ShareServer {
     }
 
     fn delete<'a>(&'a self, cx: &'a JobContext, backend: &'a str) -> BoxFuture<'a, DriverResult<()>> {
-        Box::pin(async move { take_down(cx, backend, self, &call(cx, "cleanup")).await })
+        // whether set-up answered without any is not known any more
+        let details = Some(&self.details).filter(|d| !d.is_empty());
+        Box::pin(async move { take_down(cx, backend, &self.id, details, &call(cx, "cleanup")).await })
     }
 }
 

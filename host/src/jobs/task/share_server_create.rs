@@ -197,19 +197,24 @@ async fn failed(
     (detail, said): (ShareDetail, &str),
     why: &str,
 ) -> Result<Outcome, TaskError> {
-    let remains = types::ShareServer { id: server.id.clone(), details: partial.unwrap_or_default() };
-    // what was made goes before its addresses do
-    let taken_down = if begun { support::take_down(cx, &server.backend, &remains, &undo_call(cx, "undo")).await } else { Ok(()) };
+    // what was made goes before its addresses do; where it does not go, they are given back all the same, and the next server
+    // that gets one of them may find the half-made one on it until the clean-up is done
+    let taken_down = match begun {
+        true => support::take_down(cx, &server.backend, &server.id, partial.as_ref(), &undo_call(cx, "undo")).await,
+        false => Ok(()),
+    };
     if let Err(e) = &taken_down {
         unless_fenced(e)?;
         tracing::warn!(share_server_id = %server.id, backend = server.backend, error = %e, "what there is of a failed share server was not taken down yet");
     }
     let mut tx = cx.app.store.begin().await?;
-    let details = if taken_down.is_err() && !remains.details.is_empty() { Some(support::details_text(&remains.details)?) } else { None };
+    let left = partial.as_ref().filter(|_| taken_down.is_err());
+    let details = left.map(support::details_text).transpose()?;
     let failure = ServerFailure { failed_detail: Some(detail.id().to_owned()), failed_text: Some(said.to_owned()) };
     if tx.share_server_not_built(&server.id, details.as_deref(), &failure, clock::now()).await? {
         support::give_back(cx, &mut tx, &server.id).await?;
         if taken_down.is_err() {
+            let remains = types::ShareServer { id: server.id.clone(), details: partial.unwrap_or_default() };
             cleanup::leave(&mut tx, cx, &server.backend, &remains).await?;
         }
     }

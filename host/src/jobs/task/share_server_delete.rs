@@ -73,8 +73,12 @@ impl Task for ShareServerDelete {
             let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
             ask.tried = ask.tried.begin(cx.job.attempts);
             let told = support::driver_server(&server)?;
-            let Err(e) = support::take_down(cx, &server.backend, &told, &call(cx, "teardown")).await else {
-                return remove(cx, &server, false).await;
+            let details = Some(&told.details).filter(|_| server.details.is_some());
+            let Err(e) = support::take_down(cx, &server.backend, &server.id, details, &call(cx, "teardown")).await else {
+                let mut tx = cx.app.store.begin().await?;
+                // in the order in which everybody holds them
+                tx.share_network_held(&server.share_network_id).await?;
+                return remove(cx, tx, &server, false).await;
             };
             unless_fenced(&e)?;
             tracing::warn!(share_server_id = %server.id, backend = server.backend, error = %e, "the driver did not take the share server down");

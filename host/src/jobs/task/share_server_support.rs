@@ -57,11 +57,11 @@ pub fn details_text(details: &ServerDetails) -> StoreResult<String> {
 }
 
 /// The driver's teardown of whatever it holds under the server's id. What is gone is taken down.
-pub async fn take_down(cx: &JobContext, backend: &str, server: &types::ShareServer, call: &Call) -> DriverResult<()> {
-    let services = services_of_server(cx, &server.id).await;
-    let details = Some(&server.details).filter(|d| !d.is_empty());
+/// `details` are none when set-up never answered.
+pub async fn take_down(cx: &JobContext, backend: &str, id: &str, details: Option<&ServerDetails>, call: &Call) -> DriverResult<()> {
+    let services = services_of_server(cx, id).await;
     let backend = cx.app.drivers.backend(backend)?;
-    match backend.need_share_servers()?.teardown(call, &server.id, details, &services).await {
+    match backend.need_share_servers()?.teardown(call, id, details, &services).await {
         Err(e) if e.kind != ErrorKind::NotFound => Err(e),
         _ => Ok(()),
     }

@@ -15,8 +15,8 @@ use crate::{
     store::{Tx, sql::share_servers::ShareServerRow},
 };
 
-/// Begins it in the caller's transaction, which holds the server's network. What is on the server decides: a server with shares
-/// stays. One that goes already goes on.
+/// Begins it in the caller's transaction, which holds the server, or its network against new shares. What is on the server decides:
+/// a server with shares stays. One that goes already goes on.
 ///
 /// # Errors
 /// 409 when shares are on it or something works on it.

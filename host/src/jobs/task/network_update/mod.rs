@@ -4,8 +4,8 @@
 //! answered first. A subnet that is done is written in one transaction with all that the driver said of shares, snapshots and
 //! the server itself. A failure that repeats do not cure, or a job past its age, puts the server and the access rules of its
 //! shares in error and keeps what the driver says is left; the addresses stay the server's, for a retry or for its deletion.
-//! However a run ends, the network is active again when none of its servers is being changed any more. A server whose status
-//! somebody else set meanwhile is left as it is.
+//! However a run ends, the network is active again when none of its servers is being changed any more. A status that somebody
+//! else gave the server meanwhile stays; what the driver said by then is written all the same.
 
 mod end;
 
@@ -35,7 +35,7 @@ use crate::{
 pub struct NetworkUpdate;
 
 /// The job's arguments, and what a run knows of the runs before it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Ask {
     network_id: String,
     work: Work,
@@ -113,7 +113,11 @@ impl Task for NetworkUpdate {
 
     fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            let ask = Ask::read(cx)?;
+            let mut ask = Ask::read(cx).unwrap_or_default();
+            if let Some(found) = cx.app.store.share_server(&cx.job.resource_id).await? {
+                // the row knows it also when the payload cannot be read
+                ask.network_id = found.row.share_network_id;
+            }
             let Some(server) = changing(cx).await? else { return end::left_alone(cx, &ask).await };
             let why = "the back end did not finish in time";
             end::failed(cx, &server, &ask, (ShareDetail::TookTooLong, ""), why).await
