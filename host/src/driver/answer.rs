@@ -474,7 +474,7 @@ mod tests {
         let of = |locations, broken_because| {
             let update = EnsuredUpdate { locations: Some(locations), broken_because, ..EnsuredUpdate::default() };
             let item = EnsureItem { share: share("a"), snapshots: Vec::new() };
-            ensured(&[item], vec![("a".into(), EnsureOutcome::Updated(update))])
+            ensured(&[item], vec![("a".into(), EnsureOutcome::Updated(Box::new(update)))])
         };
         assert!(is_wrong(of(vec![], None)));
         of(vec![location("h:/a")], None).unwrap();
