@@ -93,6 +93,7 @@ pub mod prelude {
     pub use crate::{
         Access, Allocations, ConnectionInfo, Context, Driver, DriverError, Ensure, LiveServer, Opt, Poll, Result, RuleChanges,
         ServerResult, ShareFromSnapshot, ShareManage, ShareRevert, ShareServers, ShareShrink, ShareSnapshotManage, ShareSnapshots, Shares,
-        SnapshotAccess, VolumeClone, VolumeFromSnapshot, VolumeManage, VolumeRetype, VolumeRevert, VolumeSnapshots, Volumes, export, serde_json, types::*,
+        SnapshotAccess, VolumeClone, VolumeFromSnapshot, VolumeManage, VolumeRetype, VolumeRevert, VolumeSnapshots, Volumes, export,
+        serde_json, types::*,
     };
 }
