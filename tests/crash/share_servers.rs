@@ -195,13 +195,14 @@ async fn a_failed_server_is_deleted_before_its_clean_up_and_neither_stays() {
     let world = World::start().await;
     // the array does not build the server, and does not take down what there is of it either
     world.array.control.fault(Fault::on("share-servers.setup", Action::Refuse(507)).times(100)).await.unwrap();
-    world.array.control.fault(Fault::on("share-servers.teardown", Action::Refuse(503)).times(2)).await.unwrap();
+    world.array.control.fault(Fault::on("share-servers.teardown", Action::Refuse(503)).times(100)).await.unwrap();
     let network = world.network().await;
     let share = world.create(&network).await;
     world.share(Persona::Member).until(&format!("/shares/{share}"), |a| a.body()["share"]["status"] == "error").await;
     let waits = |job: &Value| job["kind"] == "share_server.cleanup" && job["state"] == "ready";
     let admin = world.process.client(&world.personas, Api::Admin, Persona::Admin);
     admin.until("/jobs", |a| a.body()["jobs"].as_array().is_some_and(|jobs| jobs.iter().any(waits))).await;
+    world.array.control.clear_faults().await.unwrap();
     // an operator deletes the server with a call that the array takes for newer than the clean-up's
     let server = world.servers().await[0]["id"].as_str().unwrap().to_owned();
     let path = format!("/share-servers/{server}");

@@ -281,7 +281,7 @@ async fn a_ceph_rule_gets_its_key_from_the_driver() {
 
 #[tokio::test]
 async fn a_rule_that_waits_when_its_share_is_deleted_holds_when_the_back_end_keeps_the_share() {
-    let site = Site::faulty(&["access.apply#1=delay:1500", "shares.delete#1=refuse:busy"]).await;
+    let site = Site::faulty(&["access.apply#1=delay:1500", "shares.delete=refuse:busy"]).await;
     let member = site.member().await;
     let share = site.available().await;
     // the first is being applied, the second waits for it, and so does the delete

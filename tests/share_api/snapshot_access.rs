@@ -120,7 +120,7 @@ async fn a_snapshot_is_mounted_at_its_locations() {
 
 #[tokio::test]
 async fn a_rule_that_waits_when_its_snapshot_is_deleted_holds_when_the_back_end_keeps_the_snapshot() {
-    let site = Site::faulty(&["snapshot-access.apply#1=delay:1500", "share-snapshots.delete#1=refuse:busy"]).await;
+    let site = Site::faulty(&["snapshot-access.apply#1=delay:1500", "share-snapshots.delete=refuse:busy"]).await;
     let member = site.member().await;
     let id = mountable(&site).await;
     // the first is being applied, the second waits for it, and so does the delete
