@@ -82,7 +82,7 @@ async fn the_kit_names_the_promise_that_is_broken() {
         ("connection-info.disconnect#2=refuse:not-found", "a disconnect may be repeated, and leaves other hosts connected"),
         ("connection-info.disconnect=wrong-answer", "two names of one host are two connections: ending one leaves the other"),
         (
-            "connection-info.connect#4=refuse:internal",
+            "connection-info.connect#6=refuse:internal",
             "a connection keeps its answer when an attachment that needs more comes to it, and when that has gone",
         ),
         ("volumes.extend=refuse:internal", "an extend may be repeated, and never shrinks"),

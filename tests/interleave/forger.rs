@@ -21,10 +21,14 @@ impl Forger {
         request.send().await.unwrap().error_for_status().unwrap();
     }
     pub async fn put(&self, kind: &str, id: &str, object: &Value) {
-        let request = self.http.put(format!("{}/v1/objects/{kind}/{id}", self.url)).header("if-none-match", "*");
+        let request = self.http.put(self.object(kind, id)).header("if-none-match", "*");
         self.send(request.json(object)).await;
     }
     pub async fn delete(&self, kind: &str, id: &str) {
-        self.send(self.http.delete(format!("{}/v1/objects/{kind}/{id}", self.url))).await;
+        self.send(self.http.delete(self.object(kind, id))).await;
+    }
+    fn object(&self, kind: &str, id: &str) -> String {
+        // a key may hold an escaped character, which is part of it
+        format!("{}/v1/objects/{kind}/{}", self.url, id.replace('%', "%25"))
     }
 }
