@@ -168,3 +168,18 @@ async fn a_share_that_an_operator_called_available_too_early_keeps_its_room_when
     member.until_gone(&format!("/shares/{id}")).await;
     assert_eq!((site.used(&member, "gigabytes").await, site.allocated().await), (0, 0));
 }
+
+#[tokio::test]
+async fn the_growth_of_a_share_that_was_still_being_made_is_given_back_when_it_fails() {
+    for fault in ["shares.extend=fail-after:internal", "shares.extend=refuse:invalid"] {
+        let site = Site::faulty(&["shares.create=delay:1500", fault]).await;
+        let member = site.member().await;
+        let id = create(&member, json!({ "size": 2 })).await;
+        support::wait::until("the share to be placed", || async { (site.allocated().await == 2).then_some(()) }).await;
+        site.tell(&id, "available").await;
+        // its claim is open while the create ends
+        member.post(&action(&id), extend(5)).await.expect(202);
+        member.until(&format!("/shares/{id}"), |a| a.body()["share"]["status"] == "extending_error").await;
+        assert_eq!((site.used(&member, "gigabytes").await, site.allocated().await), (2, 2), "{fault}");
+    }
+}

@@ -244,7 +244,7 @@ async fn succeed(cx: &JobContext, share: &ShareRow, update: ShareUpdate) -> Resu
             event(&mut tx, "share.create.end", &row, &cx.job.request_id).await?;
         }
     }
-    tx.settle_claim(&share.id).await?;
+    tx.settle_creation(&share.id).await?;
     settled(cx, tx).await
 }
 
@@ -259,7 +259,7 @@ async fn fail(
 ) -> Result<Outcome, TaskError> {
     if !tx.share_create_failed(&share.id, clock::now()).await? {
         // an operator said meanwhile that it is something else: then it lies where it was placed
-        tx.settle_claim(&share.id).await?;
+        tx.settle_creation(&share.id).await?;
     } else {
         if leftover {
             tx.forget_claim(&share.id).await?;
@@ -276,7 +276,7 @@ async fn fail(
 /// Nothing to do any more; what was made may be there, and its room shows in a later report.
 async fn dropped(cx: &JobContext) -> Result<Outcome, TaskError> {
     let mut tx = cx.app.store.begin().await?;
-    tx.settle_claim(&cx.job.resource_id).await?;
+    tx.settle_creation(&cx.job.resource_id).await?;
     settled(cx, tx).await
 }
 

@@ -311,7 +311,7 @@ async fn succeed(cx: &JobContext, volume: &VolumeRow, backend: &str, update: Vol
     let whole = tx.volume_created(&volume.id, &made, clock::now()).await?;
     tx.volume_copied(&volume.id).await?;
     event_now(&mut tx, if whole { "volume.create.end" } else { "volume.create.error" }, &volume.id, &cx.job.request_id).await?;
-    tx.settle_claim(&volume.id).await?;
+    tx.settle_creation(&volume.id).await?;
     done(cx, tx).await
 }
 
@@ -336,7 +336,7 @@ async fn fail(
         event(&mut tx, "volume.create.error", volume, &cx.job.request_id).await?;
     } else {
         // an operator said meanwhile that it is something else: then it lies where it was placed
-        tx.settle_claim(&volume.id).await?;
+        tx.settle_creation(&volume.id).await?;
         event_now(&mut tx, "volume.create.error", &volume.id, &cx.job.request_id).await?;
     }
     cx.settle(tx, Err(JobFault { kind: Kind::Internal, message: why.to_owned() })).await?;
@@ -346,7 +346,7 @@ async fn fail(
 /// Nothing to do any more; what was made may be there, and its room shows in a later report.
 async fn dropped(cx: &JobContext) -> Result<Outcome, TaskError> {
     let mut tx = cx.app.store.begin().await?;
-    tx.settle_claim(&cx.job.resource_id).await?;
+    tx.settle_creation(&cx.job.resource_id).await?;
     tx.volume_copied(&cx.job.resource_id).await?;
     event_now(&mut tx, "volume.create.error", &cx.job.resource_id, &cx.job.request_id).await?;
     done(cx, tx).await

@@ -115,6 +115,15 @@ impl Tx {
         Ok(())
     }
 
+    /// As [`settle_claim`](Self::settle_claim), of what was to be made: a growth that was begun meanwhile, because an operator called
+    /// the resource available, has a claim of its own that stays open.
+    pub async fn settle_creation(&mut self, resource_id: &str) -> StoreResult<()> {
+        let sql = "UPDATE capacity_claims SET settled_at = {now} WHERE resource_id = $1 AND operation = 'create' AND settled_at IS NULL";
+        let sql = self.dialect().sql(sql);
+        on_tx!(self, t => sqlx::query(sql).bind(resource_id).execute(t).await?.rows_affected());
+        Ok(())
+    }
+
     /// The driver made nothing: the room is free again at once.
     pub async fn release_claim(&mut self, resource_id: &str) -> StoreResult<()> {
         self.hold_places_of(resource_id).await?;
