@@ -10,14 +10,16 @@ use crate::{
     domain::share_snapshot::{ShareSnapshotStatus, TRANSITIONAL},
     error::{Error, Result},
     quota::QuotaError,
-    service::share_refusal as refusal,
+    service::{share::network, share_refusal as refusal},
 };
 
 /// # Errors
-/// 403 also when something is under way, 404, 409 while a share is made of it.
+/// 400 while its share's network is being changed, 403 also when something is under way, 404, 409 while a share is made of it.
 pub async fn unmanage(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()> {
     let found = super::load_row_for(app, ctx, id, "share_snapshot:unmanage_snapshot").await?;
     let mut tx = app.store.begin().await?;
+    // the network first, as everybody does who works on a network
+    network::keep_still(&mut tx, found.share_network_id.as_deref()).await?;
     tx.share_locked(&found.share_id).await?;
     let Some(snapshot) = tx.share_snapshot_locked(id).await? else { return Err(refusal::snapshot_not_found(id)) };
     if ctx.microversion < SERVERS_SINCE && snapshot.share_server_id.is_some() {
