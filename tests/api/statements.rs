@@ -11,46 +11,11 @@ use crate::{
     volume_actions::act,
 };
 
-/// Tables with a row for each back end, process, type or role; and parts of a statement that are no tables.
-const SMALL: &[&str] = &[
-    "p",
-    "b",
-    "t",
-    "w",
-    "n",
-    "h",
-    "r",
-    "held",
-    "counted",
-    "lane",
-    "due",
-    "pools",
-    "backends",
-    "workers",
-    "duties",
-    "settings",
-    "webhook_state",
-    "volume_types",
-    "share_types",
-    "driver_active",
-    "driver_blobs",
-    "roles",
-    "implied_roles",
-    "domains",
-    "capacity_groups",
-    "_sqlx_migrations",
-    "CONSTANT",
-];
+/// Small tables and parts of a statement that only this API has.
+const SMALL: &[&str] = &["counted"];
 
-/// What no request does: loops, whose tables are kept short, and an operator's check.
-const BEHIND_IT: &[&str] = &[
-    "DELETE FROM capacity_claims WHERE settled_at",
-    // in the order of its key, a batch at a time
-    "SELECT seq, id, event_type, resource_kind, resource_id, project_id, user_id, request_id, payload, created_at, attempts FROM outbox e",
-    "SELECT seq, id, event_type, resource_kind, resource_id, project_id, user_id, request_id, payload, created_at, attempts FROM webhook_queue e",
-    "SELECT COUNT(*) AS waiting, COALESCE(SUM(CASE WHEN attempts > 0 THEN 1 ELSE 0 END), 0) AS refused",
-    "WITH held AS ( SELECT v.project_id, v.volume_type_id AS type_id, 1 AS volumes",
-];
+/// What no request does, of this API's things.
+const BEHIND_IT: &[&str] = &["WITH held AS ( SELECT v.project_id, v.volume_type_id AS type_id, 1 AS volumes"];
 
 /// Listens where SQLx logs.
 pub struct Recorder;

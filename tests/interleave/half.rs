@@ -2,6 +2,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
+use rand::{SeedableRng, rngs::StdRng};
 use support::Process;
 use tokio::task::JoinHandle;
 
@@ -13,6 +14,16 @@ pub const MAX_AGE: std::time::Duration = std::time::Duration::from_secs(20);
 pub const LEASE: std::time::Duration = std::time::Duration::from_secs(2);
 /// Clients at once.
 pub const CLIENTS: usize = 8;
+
+/// The steps of every client, each dealt by its number from dice of the client's own.
+pub fn deal_all<S>(seed: u64, steps: usize, deal: impl Fn(usize, usize, &mut StdRng) -> S) -> Vec<Vec<S>> {
+    let of = |client: usize| {
+        // a stream of its own, so that a client's first steps do not depend on how many there are
+        let mut dice = StdRng::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(client as u64));
+        (0..steps).map(|n| deal(client, n, &mut dice)).collect()
+    };
+    (0..CLIENTS).map(of).collect()
+}
 
 /// Which database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,51 +10,17 @@ use crate::{
     who_may,
 };
 
-/// Tables with a row for each back end, process, type or role; and parts of a statement that are no tables.
-const SMALL: &[&str] = &[
-    "p",
-    "b",
-    "t",
-    "w",
-    "n",
-    "h",
-    "r",
-    "held",
-    "found",
-    "due",
-    "lane",
-    "pools",
-    "backends",
-    "workers",
-    "duties",
-    "settings",
-    "webhook_state",
-    "volume_types",
-    "share_types",
-    "share_group_types",
-    "driver_active",
-    "driver_blobs",
-    "roles",
-    "implied_roles",
-    "domains",
-    "capacity_groups",
-    "_sqlx_migrations",
-    "CONSTANT",
-];
+/// Small tables and parts of a statement that only this API has.
+const SMALL: &[&str] = &["found", "share_group_types"];
 
-/// What no request does: loops, whose tables are kept short, and an operator's check.
+/// What no request does, of this API's things.
 const BEHIND_IT: &[&str] = &[
-    "DELETE FROM capacity_claims WHERE settled_at",
-    // in the order of its key, a batch at a time
-    "SELECT seq, id, event_type, resource_kind, resource_id, project_id, user_id, request_id, payload, created_at, attempts FROM outbox e",
-    "SELECT seq, id, event_type, resource_kind, resource_id, project_id, user_id, request_id, payload, created_at, attempts FROM webhook_queue e",
     // what usage should be, asked by an operator
     "WITH held AS (",
     "SELECT project_id, user_id, type_id, resource, used AS amount FROM quota_usage ORDER BY project_id",
     // from the newest on
     "SELECT seq, id, kind, resource_kind, resource_id, order_key, backend, state, worker, generation, attempts, failures, run_at, \
      created_at, expires_at, ended_at, reason, outcome, request_id, project_id FROM jobs WHERE 1 = 1",
-    "SELECT COUNT(*) AS waiting, COALESCE(SUM(CASE WHEN attempts > 0 THEN 1 ELSE 0 END), 0) AS refused",
 ];
 
 /// Lists that look some rows up and sort those: of what a page is made of, of one back end, of one server. And an operator's

@@ -2,14 +2,13 @@
 
 use std::fmt;
 
-use rand::{Rng, SeedableRng, rngs::StdRng, seq::IndexedRandom};
+use rand::{Rng, rngs::StdRng, seq::IndexedRandom};
 
-use crate::{half::CLIENTS, trouble::Trouble};
+use crate::{half::deal_all, trouble::Trouble};
 
 /// Volumes that they share.
 pub const SLOTS: usize = 5;
-/// Hosts that attach.
-/// Initiators: the last two are one host's.
+/// Initiators of the hosts that attach: the last two are one host's.
 pub const HOSTS: usize = 4;
 
 /// The steps of every client.
@@ -304,12 +303,8 @@ impl Step {
 
 impl Plan {
     pub fn of(seed: u64, steps: usize) -> Self {
-        let clients = (0..CLIENTS).map(|client| {
-            // a stream of its own, so that a client's first steps do not depend on how many there are
-            let mut dice = StdRng::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(client as u64));
-            (0..steps).map(|n| if n == 0 && client < SLOTS { create(client, &mut dice) } else { step(&mut dice) }).collect()
-        });
-        Self { seed, clients: clients.collect() }
+        let deal = |client, n, dice: &mut StdRng| if n == 0 && client < SLOTS { create(client, dice) } else { step(dice) };
+        Self { seed, clients: deal_all(seed, steps, deal) }
     }
 }
 
