@@ -69,6 +69,14 @@ pub fn busy(id: &str, task: Option<&str>) -> String {
     format!("Share {id} is busy as part of an active task: {}.", task.unwrap_or_default())
 }
 
+/// Figures that are given back cannot exceed anything.
+pub fn given_back(e: QuotaError) -> Error {
+    match e {
+        QuotaError::Store(e) => e.into(),
+        other @ QuotaError::Exceeded { .. } => Error::internal(other),
+    }
+}
+
 /// The quota of shares or gigabytes, as upstream words it. Clients look for "exceed".
 pub fn over_quota(e: QuotaError) -> Error {
     match e {

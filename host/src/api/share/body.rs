@@ -69,6 +69,12 @@ pub fn one_pair(req: &ApiRequest) -> Result<Vec<(String, String)>> {
     Ok(pairs)
 }
 
+/// The text under `key`, else what stands under its older name; an empty one is none.
+pub fn bounded_or_older(members: &Members<'_>, key: &str, older: &str) -> Result<Option<String>> {
+    let of = |key: &str| Ok::<_, Error>(members.bounded(key)?.filter(|t| !t.is_empty()));
+    Ok(of(key)?.or(of(older)?))
+}
+
 /// A whole number, or its digits.
 pub fn gib(members: &Members<'_>, key: &str, missing: &'static str) -> Result<i64> {
     members.size(key)?.ok_or_else(|| Error::invalid(missing))

@@ -1,5 +1,6 @@
 //! One task a file. [`registry`] lists them all.
 
+mod adopted;
 mod attachment_connect;
 mod attachment_disconnect;
 mod backend_ensure;

@@ -8,16 +8,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
+    adopted::sized,
     block_support::call,
     share_support as support,
     tried::{Tried, settled, unless_fenced},
 };
 use crate::{
     clock,
-    domain::{share::ShareStatus, size},
+    domain::share::ShareStatus,
     driver::{
         DriverError, DriverResult, ErrorKind,
-        types::{Adopted, Share, ShareUpdate, StringMap},
+        types::{Share, ShareUpdate, StringMap},
     },
     error::Kind,
     jobs::{JobContext, JobFault, Outcome, Task, TaskError},
@@ -56,7 +57,7 @@ impl Task for ShareManage {
             ask.tried = ask.tried.begin(cx.job.attempts);
             let told = support::driver_share(cx, &share).await?;
             let e = match adopt(cx, &share, &told, &ask).await {
-                Ok(adopted) => return done(cx, &share, adopted).await,
+                Ok((gib, update)) => return done(cx, &share, gib, update).await,
                 Err(e) => e,
             };
             unless_fenced(&e)?;
@@ -80,27 +81,18 @@ async fn managing(cx: &JobContext) -> Result<Option<ShareRow>, TaskError> {
     Ok(cx.app.store.share(&cx.job.resource_id).await?.filter(|s| s.status == ShareStatus::Managing.as_str()))
 }
 
-async fn adopt(cx: &JobContext, share: &ShareRow, told: &Share, ask: &Ask) -> DriverResult<Adopted<ShareUpdate>> {
+async fn adopt(cx: &JobContext, share: &ShareRow, told: &Share, ask: &Ask) -> DriverResult<(i64, ShareUpdate)> {
     let backend = cx.app.drivers.backend(share.backend().unwrap_or_default())?;
     let offers = backend.capabilities().is_none_or(|timed| timed.report.features.share_protocols.contains(&told.protocol));
     if !offers {
         let text = format!("shares of the protocol {} are not served here", share.share_proto);
         return Err(DriverError::new(ErrorKind::Invalid, text.clone()).for_user(text));
     }
-    let adopted = backend.need_share_manage()?.adopt(&call(cx, "adopt"), told, &ask.path, &ask.options).await?;
-    if gib(&adopted).is_none() {
-        return Err(DriverError::wrong_answer(format!("a share of {} GiB was taken over", adopted.size_gib)));
-    }
-    Ok(adopted)
+    sized("share", backend.need_share_manage()?.adopt(&call(cx, "adopt"), told, &ask.path, &ask.options).await?)
 }
 
-/// A size that a share can have.
-fn gib(adopted: &Adopted<ShareUpdate>) -> Option<i64> {
-    i64::try_from(adopted.size_gib).ok().filter(|gib| (1..=size::MAX_GIB).contains(gib))
-}
-
-async fn done(cx: &JobContext, share: &ShareRow, adopted: Adopted<ShareUpdate>) -> Result<Outcome, TaskError> {
-    let (now, gib, update) = (clock::now(), gib(&adopted).unwrap_or_default(), adopted.update);
+async fn done(cx: &JobContext, share: &ShareRow, gib: i64, update: ShareUpdate) -> Result<Outcome, TaskError> {
+    let now = clock::now();
     let mut tx = cx.app.store.begin().await?;
     tx.share_locked(&share.id).await?;
     // false: somebody gave it another status meanwhile, or deletes it by force, which finds the object by our id

@@ -8,16 +8,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
+    adopted::sized,
     block_support::call,
     share_snapshot_support::{tell, told},
     tried::{Tried, settled, unless_fenced},
 };
 use crate::{
     clock,
-    domain::{share_snapshot::ShareSnapshotStatus, size},
+    domain::share_snapshot::ShareSnapshotStatus,
     driver::{
-        DriverError, DriverResult,
-        types::{Adopted, ShareSnapshotUpdate, StringMap},
+        DriverResult,
+        types::{ShareSnapshotUpdate, StringMap},
     },
     jobs::{JobContext, Outcome, Task, TaskError},
     notify::share_message::{ShareAction, ShareDetail},
@@ -51,7 +52,7 @@ impl Task for ShareSnapshotManage {
             let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
             ask.tried = ask.tried.begin(cx.job.attempts);
             let e = match adopt(cx, &snapshot, &ask).await? {
-                Ok(adopted) => return done(cx, &snapshot, adopted).await,
+                Ok((gib, update)) => return done(cx, &snapshot, gib, update).await,
                 Err(e) => e,
             };
             unless_fenced(&e)?;
@@ -76,27 +77,18 @@ async fn managing(cx: &JobContext) -> Result<Option<ShareSnapshotRow>, TaskError
     Ok(snapshot.filter(|s| s.status == ShareSnapshotStatus::Managing.as_str()))
 }
 
-async fn adopt(cx: &JobContext, snapshot: &ShareSnapshotRow, ask: &Ask) -> Result<DriverResult<Adopted<ShareSnapshotUpdate>>, TaskError> {
+async fn adopt(cx: &JobContext, snapshot: &ShareSnapshotRow, ask: &Ask) -> Result<DriverResult<(i64, ShareSnapshotUpdate)>, TaskError> {
     let Some(told) = told(cx, snapshot).await? else { return Err(TaskError::Other("the snapshot's share is gone".to_owned())) };
     let answer = async {
         let backend = cx.app.drivers.backend(&told.backend)?;
         let manage = backend.need_share_snapshot_manage()?;
-        let adopted = manage.adopt(&call(cx, "adopt"), &told.snapshot, &told.share, &ask.location, &ask.options).await?;
-        match gib(&adopted) {
-            Some(_) => Ok(adopted),
-            None => Err(DriverError::wrong_answer(format!("a snapshot of {} GiB was taken over", adopted.size_gib))),
-        }
+        sized("snapshot", manage.adopt(&call(cx, "adopt"), &told.snapshot, &told.share, &ask.location, &ask.options).await?)
     };
     Ok(answer.await)
 }
 
-/// A size that a snapshot can have.
-fn gib(adopted: &Adopted<ShareSnapshotUpdate>) -> Option<i64> {
-    i64::try_from(adopted.size_gib).ok().filter(|gib| (1..=size::MAX_GIB).contains(gib))
-}
-
-async fn done(cx: &JobContext, snapshot: &ShareSnapshotRow, adopted: Adopted<ShareSnapshotUpdate>) -> Result<Outcome, TaskError> {
-    let (now, gib, update) = (clock::now(), gib(&adopted).unwrap_or_default(), adopted.update);
+async fn done(cx: &JobContext, snapshot: &ShareSnapshotRow, gib: i64, update: ShareSnapshotUpdate) -> Result<Outcome, TaskError> {
+    let now = clock::now();
     let mut tx = cx.app.store.begin().await?;
     if tx.share_snapshot_managed(&snapshot.id, gib, update.provider_id.as_deref(), update.provider_data.as_deref(), now).await? {
         // it was counted as large as its share

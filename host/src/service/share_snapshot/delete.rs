@@ -13,7 +13,6 @@ use crate::{
     domain::share_snapshot::{DELETE_FROM, joined},
     error::{Error, Result},
     jobs::NewJob,
-    quota::QuotaError,
     service::{share::network, share_refusal as refusal},
     store::sql::share_snapshots::ShareSnapshotRow,
 };
@@ -58,10 +57,7 @@ async fn begin(app: &Arc<App>, ctx: &RequestContext, found: &ShareSnapshotRow, f
             tx.enqueue(&app.jobs, NewJob { payload: json!({ "was": snapshot.status }), ..job }).await?;
         }
         _ => {
-            destroy::remove(&mut tx, id, &ctx.request_id).await.map_err(|e| match e {
-                QuotaError::Store(e) => Error::from(e),
-                other @ QuotaError::Exceeded { .. } => Error::internal(other),
-            })?;
+            destroy::remove(&mut tx, id, &ctx.request_id).await.map_err(refusal::given_back)?;
         }
     }
     Ok(tx.commit().await?)

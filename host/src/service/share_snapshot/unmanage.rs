@@ -9,7 +9,6 @@ use crate::{
     context::RequestContext,
     domain::share_snapshot::{ShareSnapshotStatus, TRANSITIONAL},
     error::{Error, Result},
-    quota::QuotaError,
     service::{share::network, share_refusal as refusal},
 };
 
@@ -42,10 +41,7 @@ pub async fn unmanage(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<
         }
         // nothing of it is anywhere
         None => {
-            destroy::forget(&mut tx, id, "share_snapshot.unmanage.end", &ctx.request_id).await.map_err(|e| match e {
-                QuotaError::Store(e) => Error::from(e),
-                other @ QuotaError::Exceeded { .. } => Error::internal(other),
-            })?;
+            destroy::forget(&mut tx, id, "share_snapshot.unmanage.end", &ctx.request_id).await.map_err(refusal::given_back)?;
         }
     }
     Ok(tx.commit().await?)

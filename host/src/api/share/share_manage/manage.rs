@@ -5,7 +5,7 @@ use crate::{
         reply::Reply,
         request::ApiRequest,
         share::{
-            body::{Members, entity, member},
+            body::{Members, bounded_or_older, entity, member},
             shares::is_public,
             views,
         },
@@ -28,18 +28,14 @@ pub async fn manage(req: ApiRequest) -> Result<Reply> {
     let members = member(&body, "share")?;
     let minor = req.ctx.microversion;
     let given = |key: &str| Ok::<_, Error>(members.text(key)?.filter(|t| !t.is_empty()).map(str::to_owned));
-    let bounded = |key: &str, older: &str| {
-        let of = |key: &str| Ok::<_, Error>(members.bounded(key)?.filter(|t| !t.is_empty()));
-        Ok::<_, Error>(of(key)?.or(of(older)?))
-    };
     let ask = ManageShare {
         service_host: needed(&members, "service_host")?,
         export_path: export_path(&members)?,
         protocol: needed(&members, "protocol")?,
         share_type: given("share_type")?.or(given("volume_type")?),
         options: options(&members)?,
-        name: bounded("name", "display_name")?,
-        description: bounded("description", "display_description")?,
+        name: bounded_or_older(&members, "name", "display_name")?,
+        description: bounded_or_older(&members, "description", "display_description")?,
         is_public: if minor >= PUBLIC_SINCE { is_public(&members)?.unwrap_or(false) } else { false },
         share_server_id: if minor >= SERVERS_SINCE { given("share_server_id")? } else { None },
         mount_point_name: if minor >= MOUNT_POINT_NAME_SINCE {

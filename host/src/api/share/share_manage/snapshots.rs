@@ -7,11 +7,11 @@ use crate::{
         reply::Reply,
         request::ApiRequest,
         share::{
-            body::{entity, member, pairs},
+            body::{bounded_or_older, entity, member, pairs},
             views,
         },
     },
-    error::{Error, Result},
+    error::Result,
     service::share_snapshot::{
         manage::{self, ManageSnapshot},
         unmanage,
@@ -23,10 +23,6 @@ const METADATA_SINCE: u16 = 73;
 pub async fn manage(req: ApiRequest) -> Result<Reply> {
     let body = entity(&req, "snapshot")?;
     let members = member(&body, "snapshot")?;
-    let bounded = |key: &str, older: &str| {
-        let of = |key: &str| Ok::<_, Error>(members.bounded(key)?.filter(|t| !t.is_empty()));
-        Ok::<_, Error>(of(key)?.or(of(older)?))
-    };
     let metadata = match members.get("metadata").filter(|_| req.ctx.microversion >= METADATA_SINCE) {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Object(map)) => pairs(map)?,
@@ -36,8 +32,8 @@ pub async fn manage(req: ApiRequest) -> Result<Reply> {
         share_id: needed(&members, "share_id")?,
         location: needed(&members, "provider_location")?,
         options: options(&members)?,
-        name: bounded("name", "display_name")?,
-        description: bounded("description", "display_description")?,
+        name: bounded_or_older(&members, "name", "display_name")?,
+        description: bounded_or_older(&members, "description", "display_description")?,
         metadata,
     };
     views::snapshot::one(&req, StatusCode::ACCEPTED, &manage::manage(&req.app, &req.ctx, ask).await?)

@@ -5,7 +5,7 @@ use crate::{
         reply::Reply,
         request::ApiRequest,
         share::{
-            body::{Members, entity, member, pairs, truth},
+            body::{Members, bounded_or_older, entity, member, pairs, truth},
             views,
         },
     },
@@ -29,11 +29,6 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
     let members = member(&body, "share")?;
     let minor = req.ctx.microversion;
     let given = |key: &str| Ok::<_, Error>(members.text(key)?.filter(|t| !t.is_empty()).map(str::to_owned));
-    // an empty text is none
-    let bounded = |key: &str, older: &str| {
-        let of = |key: &str| Ok::<_, Error>(members.bounded(key)?.filter(|t| !t.is_empty()));
-        Ok::<_, Error>(of(key)?.or(of(older)?))
-    };
     if members.has("share_type") && members.has("volume_type") {
         return Err(Error::invalid("Cannot specify both share_type and volume_type"));
     }
@@ -41,8 +36,8 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
     let ask = CreateShare {
         share_proto: given("share_proto")?.ok_or_else(|| refusal::invalid_input("'share_proto' is a required property"))?,
         size_gib: members.size("size").map_err(|_| bad_size(&members))?,
-        name: bounded("name", "display_name")?,
-        description: bounded("description", "display_description")?,
+        name: bounded_or_older(&members, "name", "display_name")?,
+        description: bounded_or_older(&members, "description", "display_description")?,
         share_type: given("share_type")?.or(given("volume_type")?),
         share_network_id: given("share_network_id")?,
         snapshot_id: given("snapshot_id")?,

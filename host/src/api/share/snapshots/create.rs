@@ -6,11 +6,11 @@ use crate::{
         reply::Reply,
         request::ApiRequest,
         share::{
-            body::{Members, entity, member, pairs},
+            body::{Members, bounded_or_older, entity, member, pairs},
             views,
         },
     },
-    error::{Error, Result},
+    error::Result,
     service::{
         share_refusal as refusal,
         share_snapshot::create::{self, CreateShareSnapshot},
@@ -22,15 +22,10 @@ const METADATA_SINCE: u16 = 73;
 pub async fn create(req: ApiRequest) -> Result<Reply> {
     let body = entity(&req, "snapshot")?;
     let members = member(&body, "snapshot")?;
-    // an empty text is none
-    let bounded = |key: &str, older: &str| {
-        let of = |key: &str| Ok::<_, Error>(members.bounded(key)?.filter(|t| !t.is_empty()));
-        Ok::<_, Error>(of(key)?.or(of(older)?))
-    };
     let ask = CreateShareSnapshot {
         share_id: members.text("share_id")?.ok_or_else(|| refusal::invalid_input("'share_id' is a required property"))?.to_owned(),
-        name: bounded("name", "display_name")?,
-        description: bounded("description", "display_description")?,
+        name: bounded_or_older(&members, "name", "display_name")?,
+        description: bounded_or_older(&members, "description", "display_description")?,
         metadata: if req.ctx.microversion >= METADATA_SINCE { metadata(&members)? } else { Vec::new() },
         force: members.boolean("force")?.unwrap_or(false),
     };
