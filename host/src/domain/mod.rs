@@ -2,6 +2,7 @@
 //! shows when its attachments change. Nothing here fails in any way but by a typed refusal.
 
 pub mod attachment;
+pub mod host;
 pub mod identity;
 pub mod metadata;
 pub mod resource_lock;

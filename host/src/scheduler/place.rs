@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     clock,
+    domain::host::{backend_of, pool_of},
     store::{
         StoreResult, Tx,
         sql::{
@@ -41,7 +42,7 @@ impl Placed {
         Self {
             host: row.name.clone(),
             backend: row.host.clone(),
-            pool: row.name.split_once('#').map_or_else(String::new, |(_, p)| p.to_owned()),
+            pool: pool_of(&row.name).to_owned(),
             availability_zone: row.availability_zone.clone(),
             backend_name: row.backend_name.clone(),
             service_uuid: row.service_uuid.clone(),
@@ -141,7 +142,7 @@ async fn charge(tx: &mut Tx, row: &PoolRow, request: &PlacementRequest) -> Store
 
 async fn backends_of(tx: &mut Tx, resource_ids: &[String]) -> StoreResult<Vec<String>> {
     let pools = tx.pools_of_resources(resource_ids).await?;
-    Ok(pools.into_iter().map(|p| p.split_once('#').map_or(p.clone(), |(backend, _)| backend.to_owned())).collect())
+    Ok(pools.into_iter().map(|p| backend_of(&p).to_owned()).collect())
 }
 
 async fn keep(tx: &mut Tx, request: &PlacementRequest, explanation: Explanation, limit: Limit) -> StoreResult<()> {

@@ -3,7 +3,7 @@
 use crate::{
     app::App,
     context::RequestContext,
-    domain::{share_type, volume_type},
+    domain::{host::backend_of, share_type, volume_type},
     error::{Error, Result},
     policy::Target,
     scheduler::{
@@ -115,7 +115,7 @@ fn suits(pool: &PoolRow, wanted: &Type, dialect: Dialect) -> bool {
 /// 403, 404.
 pub async fn capabilities(app: &App, ctx: &RequestContext, host: &str) -> Result<(BackendRow, Option<PoolRow>)> {
     app.policy.check(ctx, "volume_extension:capabilities", &Target::own(ctx))?;
-    let name = host.split_once('#').map_or(host, |(backend, _)| backend);
+    let name = backend_of(host);
     let not_found = || Error::not_found(format!("Service {host:.255} could not be found."));
     let backend = app.store.backend(name).await?.filter(|b| b.kind == BackendKind::Block).ok_or_else(not_found)?;
     let pools = app.store.pools_of(name).await?;

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use crate::{
     clock,
+    domain::host::pool_of,
     driver::{Call, DriverError, DriverResult, block::Volumes, types},
     error::Kind,
     jobs::{JobContext, JobFault},
@@ -20,7 +21,7 @@ pub async fn driver_volume(cx: &JobContext, volume: &VolumeRow) -> StoreResult<t
     let metadata = cx.app.store.metadata(MetadataOf::Volume, &volume.id).await?;
     let specs = specs_of(cx, volume).await?;
     let qos = qos_of_type(cx, &volume.volume_type_id).await?;
-    let pool = volume.host.as_deref().and_then(|h| h.split_once('#')).map_or("", |(_, pool)| pool);
+    let pool = volume.host.as_deref().map_or("", pool_of);
     Ok(types::Volume {
         id: volume.driver_id().to_owned(),
         name: volume.name.clone().unwrap_or_default(),

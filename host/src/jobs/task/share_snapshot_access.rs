@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     clock,
-    domain::{share_access::AccessState, share_snapshot::ShareSnapshotStatus},
+    domain::{host::backend_of, share_access::AccessState, share_snapshot::ShareSnapshotStatus},
     driver::{
         DriverError, ErrorKind,
         types::{AccessChange, RuleState},
@@ -58,7 +58,7 @@ impl Task for ShareSnapshotAccess {
             cx.commit_step(tx).await?;
             let told = driver_snapshot(cx, &snapshot).await?;
             let answer = async {
-                let backend = cx.app.drivers.backend(backend_of(&snapshot))?;
+                let backend = cx.app.drivers.backend(backend_of(snapshot.host.as_deref().unwrap_or_default()))?;
                 backend.need_snapshot_access()?.apply(&call(cx, "snapshot-access"), &told, &change).await
             };
             match answer.await {
@@ -93,12 +93,6 @@ impl Task for ShareSnapshotAccess {
 async fn mine(cx: &JobContext) -> Result<Option<ShareSnapshotRow>, TaskError> {
     let snapshot = cx.app.store.share_snapshot(&cx.job.resource_id).await?;
     Ok(snapshot.filter(|s| s.backed && s.host.is_some()))
-}
-
-/// `host@backend`.
-fn backend_of(snapshot: &ShareSnapshotRow) -> &str {
-    let host = snapshot.host.as_deref().unwrap_or_default();
-    host.split_once('#').map_or(host, |(backend, _)| backend)
 }
 
 /// What the driver is told. A rule that failed is not among those that shall hold. With `anew` there is no difference: one

@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::{
     app::App,
     context::RequestContext,
+    domain::host::backend_of,
     error::Result,
     jobs::NewJob,
     policy::Target,
@@ -67,7 +68,7 @@ pub(in crate::service) fn job(
         resource_kind: "share_snapshot",
         order_key: share_id.to_owned(),
         resource_id: snapshot_id.to_owned(),
-        backend: Some(host.split_once('#').map_or(host, |(backend, _)| backend).to_owned()),
+        backend: Some(backend_of(host).to_owned()),
         payload: Value::Object(serde_json::Map::new()),
         max_age: app.config.get().jobs.max_age,
         request_id: ctx.request_id.clone(),

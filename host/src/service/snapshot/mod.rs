@@ -13,7 +13,8 @@ pub mod update;
 use serde_json::Value;
 
 use crate::{
-    app::App, context::RequestContext, error::Result, jobs::NewJob, policy::Target, service::refusal, store::sql::snapshot_list::Snapshot,
+    app::App, context::RequestContext, domain::host::backend_of, error::Result, jobs::NewJob, policy::Target, service::refusal,
+    store::sql::snapshot_list::Snapshot,
 };
 
 /// The snapshot, if the caller may know of it: another project's is not found, on every path.
@@ -38,7 +39,7 @@ fn job(app: &App, ctx: &RequestContext, volume_id: &str, host: &str, snapshot_id
         resource_kind: "snapshot",
         order_key: volume_id.to_owned(),
         resource_id: snapshot_id.to_owned(),
-        backend: Some(host.split_once('#').map_or(host, |(backend, _)| backend).to_owned()),
+        backend: Some(backend_of(host).to_owned()),
         payload: Value::Object(serde_json::Map::new()),
         max_age: app.config.get().jobs.max_age,
         request_id: ctx.request_id.clone(),

@@ -10,7 +10,10 @@ use crate::{
     app::App,
     clock,
     context::RequestContext,
-    domain::volume::{MIGRATE_FROM, VolumeStatus},
+    domain::{
+        host::backend_of,
+        volume::{MIGRATE_FROM, VolumeStatus},
+    },
     error::{Error, Result},
     jobs::task::MigratePlan,
     scheduler::BackendKind,
@@ -90,7 +93,7 @@ pub(in crate::service) async fn ended(app: &App, tx: &mut Tx, volume: &VolumeRow
 
 /// The destination is a back end that is up and takes new volumes, or a pool that such a one has reported.
 async fn check_destination(app: &App, host: &str) -> Result<()> {
-    let backend = host.split_once('#').map_or(host, |(backend, _)| backend);
+    let backend = backend_of(host);
     let found = app.store.backend(backend).await?;
     if found.is_none_or(|b| b.kind != BackendKind::Block || !b.enabled || b.state(clock::now()).is_err()) {
         return Err(no_service(host));

@@ -2,7 +2,7 @@
 
 use crate::{
     clock::Micros,
-    domain::{share::ShareStatus, share_snapshot::ShareSnapshotStatus},
+    domain::{host::backend_of, share::ShareStatus, share_snapshot::ShareSnapshotStatus},
     store::{StoreResult, Tx, bind::Sql, on_tx},
 };
 
@@ -16,7 +16,7 @@ impl Tx {
 
     /// A share that is taken over is in this pool: nobody chose it.
     pub async fn share_located(&mut self, id: &str, host: &str, zone: &str, now: Micros) -> StoreResult<bool> {
-        let backend = host.split_once('#').map_or(host, |(backend, _)| backend);
+        let backend = backend_of(host);
         let mut sql = Sql::new("UPDATE share_instances SET host = ");
         sql.bind(host).push(", backend = ").bind(backend).push(", availability_zone = ").bind(zone);
         sql.push(", backed = TRUE, updated_at = ").bind(now).push(" WHERE share_id = ").bind(id);

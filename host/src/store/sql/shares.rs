@@ -7,6 +7,7 @@
 use crate::{
     clock::{self, Micros},
     domain::{
+        host::{backend_of, pool_of},
         share::{CREATING, RulesStatus, ShareStatus},
         share_type::Attributes,
     },
@@ -68,12 +69,12 @@ pub struct ShareRow {
 impl ShareRow {
     /// `host@backend`, once a pool was chosen.
     pub fn backend(&self) -> Option<&str> {
-        self.host.as_deref().map(|h| h.split_once('#').map_or(h, |(backend, _)| backend))
+        self.host.as_deref().map(backend_of)
     }
 
     /// The pool's own name; empty before one was chosen.
     pub fn pool(&self) -> &str {
-        self.host.as_deref().and_then(|h| h.split_once('#')).map_or("", |(_, pool)| pool)
+        self.host.as_deref().map_or("", pool_of)
     }
 }
 
@@ -205,7 +206,7 @@ impl Tx {
     /// The placement: a share that is being created gets its pool and that pool's zone, or another one.
     pub async fn share_placed(&mut self, id: &str, host: &str, zone: &str, now: Micros) -> StoreResult<bool> {
         let server = self.share_server_of(id).await?;
-        let backend = host.split_once('#').map_or(host, |(backend, _)| backend);
+        let backend = backend_of(host);
         let mut sql = Sql::new("UPDATE share_instances SET host = ");
         sql.bind(host).push(", backend = ").bind(backend).push(", availability_zone = ").bind(zone);
         sql.push(", backed = TRUE, share_server_id = NULL, updated_at = ").bind(now);

@@ -5,7 +5,10 @@
 
 use crate::{
     clock::Micros,
-    domain::volume::{IDLE_MIGRATIONS, MIGRATION_ACTIVE, VolumeStatus},
+    domain::{
+        host::backend_of,
+        volume::{IDLE_MIGRATIONS, MIGRATION_ACTIVE, VolumeStatus},
+    },
     store::{
         StoreResult, Tx,
         bind::{Sql, Value},
@@ -63,7 +66,7 @@ impl Tx {
     /// The swap: from now on the volume is what `moved` says. False: the job does not have it any more, or somebody is attached.
     pub async fn volume_moved(&mut self, id: &str, job: &str, moved: &Moved, now: Micros) -> StoreResult<bool> {
         let text = |t: &Option<String>| Value::Text(t.clone());
-        let backend = moved.host.split_once('#').map_or(moved.host.as_str(), |(backend, _)| backend);
+        let backend = backend_of(&moved.host);
         let identity = &moved.identity;
         let shared = match identity.shared_targets {
             None => "NULL",

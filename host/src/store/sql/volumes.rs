@@ -5,7 +5,10 @@
 
 use crate::{
     clock::Micros,
-    domain::volume::{AttachStatus, DELETE_FROM, FOLLOWS_ATTACHMENTS, IDLE_MIGRATIONS, MIGRATION_ACTIVE, VolumeStatus},
+    domain::{
+        host::backend_of,
+        volume::{AttachStatus, DELETE_FROM, FOLLOWS_ATTACHMENTS, IDLE_MIGRATIONS, MIGRATION_ACTIVE, VolumeStatus},
+    },
     store::{
         Store, StoreResult, Tx,
         bind::{Sql, Value},
@@ -58,7 +61,7 @@ pub struct VolumeRow {
 impl VolumeRow {
     /// `host@backend`, once a pool was chosen.
     pub fn backend(&self) -> Option<&str> {
-        self.host.as_deref().map(|h| h.split_once('#').map_or(h, |(backend, _)| backend))
+        self.host.as_deref().map(backend_of)
     }
 
     /// What drivers call it.
@@ -171,7 +174,7 @@ impl Tx {
 
     /// The placement: a volume that is being created gets its pool, or another one.
     pub async fn volume_placed(&mut self, id: &str, host: &str, now: Micros) -> StoreResult<bool> {
-        let backend = host.split_once('#').map_or(host, |(backend, _)| backend);
+        let backend = backend_of(host);
         let mut sql = Sql::new("UPDATE volumes SET host = ");
         sql.bind(host)
             .push(", backend = ")
