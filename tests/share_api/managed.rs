@@ -93,11 +93,21 @@ both_databases! {
         let site = start(&db, json!({})).await;
         let operator = site.operator().await;
         let ask = || try_manage(&operator, "legacy", json!({}));
-        let answers = futures::future::join_all([ask(), ask(), ask(), ask()]).await;
-        let mut statuses: Vec<u16> = answers.iter().map(|a| a.status.as_u16()).collect();
-        statuses.sort_unstable();
-        assert_eq!(statuses, [200, 409, 409, 409]);
-        assert_eq!(site.used(&operator, "shares").await, 1);
+        let mut got = 0;
+        for answer in futures::future::join_all([ask(), ask(), ask(), ask()]).await {
+            // once the array has given it a path of its own, only the array knows the old one
+            if answer.status == 409 {
+                continue;
+            }
+            let id = text(&answer.expect(200)["share"]["id"]);
+            let path = format!("/shares/{id}");
+            operator.until(&path, |a| a.body()["share"]["status"] != "manage_starting").await;
+            match operator.get(&path).await.expect(200)["share"]["status"].as_str() {
+                Some("available") => got += 1,
+                other => assert_eq!(other, Some("manage_error")),
+            }
+        }
+        assert_eq!((got, site.used(&operator, "gigabytes").await), (1, 7));
     }
 
     async fn what_the_back_end_does_not_know_or_serve_ends_in_an_error_that_is_let_go_of(db) {

@@ -11,6 +11,7 @@
 mod array;
 mod block;
 mod faults;
+mod foreign;
 mod options;
 mod pools;
 mod share;

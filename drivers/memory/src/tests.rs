@@ -280,6 +280,19 @@ fn a_foreign_volume_is_adopted_once_and_can_be_released() {
 }
 
 #[test]
+fn a_foreign_share_is_adopted_once_and_can_be_released() {
+    let host = host("gold:100").option("foreign", ["old:7"]);
+    let (memory, cx) = open(&host, "test");
+    let adopt = |id: &str| memory.adopt_share(&cx, &share(id, None), "192.0.2.10:/shares/old", &[]);
+    for _ in 0..2 {
+        assert_eq!(adopt("a").unwrap().size_gib, 7);
+    }
+    assert_eq!(adopt("b").unwrap_err().kind, ErrorKind::Busy);
+    memory.release_share(&cx, &share("a", None)).unwrap();
+    assert_eq!(adopt("b").unwrap().size_gib, 7);
+}
+
+#[test]
 fn every_rule_gets_a_state_and_only_usable_ones_hold() {
     let host = host("gold:100");
     let (memory, cx) = open(&host, "test");

@@ -6,10 +6,8 @@ use super::VolumeData;
 use crate::{
     Memory,
     array::{Array, FOREIGN, Object, VOLUMES},
+    foreign::TAKEN,
 };
-
-/// Marks a volume of the configuration as adopted: it takes no room of its own.
-const TAKEN: &str = "taken";
 
 fn named(reference: &[KeyValue]) -> Result<&str> {
     KeyValue::find(reference, "source-name")
@@ -61,11 +59,7 @@ impl VolumeManage for Memory {
             data.adopted = Some(name.to_owned());
             object.write(&data)?;
             array.create(VOLUMES, &volume.id, &object, None)?;
-            // From here on a repeat finds the volume; the old name goes away or is marked, whichever it was.
-            array.remove(FOREIGN, name)?;
-            if self.config.foreign.iter().any(|f| f.name == name) {
-                array.create(FOREIGN, name, &Object::new(&object.pool, 0, &TAKEN)?, None)?;
-            }
+            self.adopted(&*array, name, &object.pool)?;
             Ok(adopted(gib))
         })
     }

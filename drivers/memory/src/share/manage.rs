@@ -7,6 +7,7 @@ use super::{ShareData, protocol_name, snapshots::id_of};
 use crate::{
     Memory,
     array::{FOREIGN, Object, RULES, SHARE_SNAPSHOTS, SHARES},
+    foreign::TAKEN,
 };
 
 /// The last part of the path names the share.
@@ -27,8 +28,9 @@ impl ShareManage for Memory {
                     (there, data)
                 }
                 None => {
+                    let managed = || DriverError::busy(format!("`{export_path}` is managed already"));
                     if array.get(SHARES, name)?.is_some() {
-                        return Err(DriverError::busy(format!("`{export_path}` is managed already")));
+                        return Err(managed());
                     }
                     let mut data = ShareData {
                         content: format!("foreign {name}"),
@@ -39,6 +41,7 @@ impl ShareManage for Memory {
                         used_gib: 0,
                     };
                     let object = match array.get(FOREIGN, name)? {
+                        Some(taken) if taken.data == TAKEN => return Err(managed()),
                         Some(released) => {
                             data.content = released.read::<ShareData>()?.content;
                             Object::new(&released.pool, released.gib, &data)?
@@ -49,7 +52,7 @@ impl ShareManage for Memory {
                         }
                     };
                     array.create(SHARES, &share.id, &object, None)?;
-                    array.remove(FOREIGN, name)?;
+                    self.adopted(&*array, name, &object.pool)?;
                     (object, data)
                 }
             };
