@@ -7,13 +7,24 @@ use support::array::Object;
 
 use super::{Scene, id, messages, object_id, on_host, place, status};
 use crate::block::{
+    book::Book,
     plan::Kind,
     world::{BACKENDS, World},
 };
 
+const EXTEND: &str = "007";
+const DELETE: &str = "101";
+const RETYPE: &str = "103";
+
+/// What messages say that this action failed.
+fn failed<'m>(said: &'m [Value], action: &str) -> impl Iterator<Item = &'m Value> {
+    let start = format!("VOLUME_VOLUME_{action}_");
+    said.iter().filter(move |m| m["event_id"].as_str().is_some_and(|e| e.starts_with(&start)))
+}
+
 impl Scene {
     /// The objects of the arrays are the rows: no orphan, none lost, each of its row's size and type, on its row's back end.
-    pub(super) async fn volumes_are_held(&self, world: &World, broken: &mut Vec<String>) {
+    pub(super) async fn volumes_are_held(&self, world: &World, book: &Book, broken: &mut Vec<String>) {
         for v in &self.volumes {
             let own = place(v);
             for (array, backend) in BACKENDS.iter().enumerate() {
@@ -25,6 +36,8 @@ impl Scene {
                     }
                     // a delete that failed may have been done
                     (true, "error_deleting") | (false, _) => {}
+                    // and an operator may have said since that it is something else
+                    (true, _) if !found && book.was_told(id(v)) && failed(&messages(world, id(v)).await, DELETE).next().is_some() => {}
                     (true, _) if !found => {
                         broken.push(format!("[lost-object] {} is {} on {:?}, which does not hold it", id(v), status(v), on_host(v)));
                     }
@@ -44,11 +57,9 @@ impl Scene {
 
     pub(super) async fn looks_as_said(&self, world: &World, v: &Value, object: &Object, broken: &mut Vec<String>) {
         let said = messages(world, id(v)).await;
-        let failed =
-            |action: &str| said.iter().any(|m| m["event_id"].as_str().is_some_and(|e| e.starts_with(&format!("VOLUME_VOLUME_{action}_"))));
         let size = v["size"].as_u64().unwrap_or_default();
         // an extend that failed may have been done; its user was told
-        if object.gib != size && !(object.gib > size && failed("007")) {
+        if object.gib != size && !(object.gib > size && failed(&said, EXTEND).next().is_some()) {
             broken.push(format!("[wrong-size] {} is {size} GiB, its object {}", id(v), object.gib));
         }
         let kind = [Kind::Gold, Kind::Multi].into_iter().find(|k| v["volume_type"] == k.type_name());
@@ -58,11 +69,9 @@ impl Scene {
             None => Value::Null,
         };
         // a retype that failed was undone, or its user was told that nobody knows
-        let maybe = |m: &Value| {
-            let of_retype = m["event_id"].as_str().is_some_and(|e| e.starts_with("VOLUME_VOLUME_103_"));
-            of_retype && m["user_message"].as_str().is_some_and(|text| text.contains("may have given it properties of the new type"))
-        };
-        if object.data["specs"] != specs && !said.iter().any(maybe) {
+        let maybe =
+            |m: &Value| m["user_message"].as_str().is_some_and(|text| text.contains("may have given it properties of the new type"));
+        if object.data["specs"] != specs && !failed(&said, RETYPE).any(maybe) {
             broken.push(format!("[wrong-type] {} is of type {}, its object has {}", id(v), v["volume_type"], object.data["specs"]));
         }
         if v["multiattach"] != json!(kind == Some(Kind::Multi)) {

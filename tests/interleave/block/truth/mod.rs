@@ -84,7 +84,7 @@ pub async fn violations_after(world: &World, book: &Book, patience: Duration) ->
     let scene = Scene::read(world).await;
     let mut broken = Vec::new();
     scene.rests(world, &mut broken).await;
-    scene.volumes_are_held(world, &mut broken).await;
+    scene.volumes_are_held(world, book, &mut broken).await;
     scene.snapshots_are_held(&mut broken);
     scene.exports(book, &mut broken);
     scene.offers(world, book, &mut broken).await;
