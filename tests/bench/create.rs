@@ -10,6 +10,7 @@ use std::{
 
 use hyper::Method;
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::{
     http::{Connection, Sample},
@@ -106,9 +107,11 @@ pub async fn create(service: &Service, what: What, at_once: usize, count: usize)
     let next = Arc::new(AtomicUsize::new(0));
     let made = Arc::new(Mutex::new((Vec::new(), Vec::new())));
     let begun = Instant::now();
-    let workers = (0..at_once).map(|_| {
+    // they end when nobody waits for them any more
+    let mut workers = JoinSet::new();
+    for _ in 0..at_once {
         let (maker, next, made, token) = (maker.clone(), next.clone(), made.clone(), service.token.clone());
-        tokio::spawn(async move {
+        workers.spawn(async move {
             let mut connection = Connection::open(&maker.address, &token).await;
             while next.fetch_add(1, Ordering::Relaxed) < count {
                 let sent = Instant::now();
@@ -117,11 +120,9 @@ pub async fn create(service: &Service, what: What, at_once: usize, count: usize)
                 made.0.push(id);
                 made.1.push(sent.elapsed());
             }
-        })
-    });
-    for worker in futures::future::join_all(workers).await {
-        worker.unwrap();
+        });
     }
+    workers.join_all().await;
     let elapsed = begun.elapsed();
     let (ids, latencies) = std::mem::take(&mut *made.lock().unwrap());
     (ids, Sample::new(latencies, elapsed))

@@ -21,7 +21,7 @@ pub struct Scale {
 impl Scale {
     pub fn full() -> Self {
         Self {
-            read: Duration::from_secs(8),
+            read: Duration::from_secs(4),
             creates: [(1, 100), (16, 800), (64, 1600)],
             cycles: [(1, 200), (8, 800)],
             many: 100_000,

@@ -155,6 +155,9 @@ both_databases! {
         let (member, operator) = (site.member().await, site.operator().await);
         let id = network(&member, json!({})).await;
         let action = format!("{}/action", one(&site.server_on(&member, &id).await));
+        operator.post(&action, json!({ "reset_task_state": { "task_state": null } })).await.expect(404);
+        let experimental = |client: &Client| client.with_header("X-OpenStack-Manila-API-Experimental", "True");
+        let (member, operator) = (experimental(&member), experimental(&operator));
         let none = json!({ "reset_task_state": { "task_state": null } });
         operator.post(&action, none.clone()).await.expect(202);
         operator.post(&action, json!({ "reset_task_state": { "task_state": "migration_error" } })).await.expect(400);

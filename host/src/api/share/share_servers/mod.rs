@@ -71,5 +71,6 @@ pub const ROUTES: &[Route] = &[
     )
     .action("reset_task_state")
     .since(57)
+    .experimental()
     .body(&[("reset_task_state.task_state", "string", "null")]),
 ];
