@@ -58,14 +58,14 @@ both_databases! {
         let w = Worker::start(&db.store, never_polling(), [gated()]).await;
         let first = w.enqueue(job("gated", "v1")).await;
         let mut tx = db.store.begin().await.unwrap();
-        let joined = tx.running_job("v1", "gated").await.unwrap().expect("a job to join");
+        let joined = tx.running_job("v1", &["gated"]).await.unwrap().expect("a job to join");
         tx.rollback().await.unwrap();
         assert_eq!(joined, first);
         w.bench.open(1);
         let (a, b) = tokio::join!(w.jobs.wait(&first, PATIENCE), w.jobs.wait(&joined, PATIENCE));
         assert_eq!((a.unwrap().unwrap(), b.unwrap().unwrap()), (json!("through"), json!("through")));
         let mut tx = db.store.begin().await.unwrap();
-        assert_eq!(tx.running_job("v1", "gated").await.unwrap(), None, "nothing left to join");
+        assert_eq!(tx.running_job("v1", &["gated"]).await.unwrap(), None, "nothing left to join");
     }
 
     async fn waiting_for_a_purged_job_ends_with_not_found(db) {

@@ -2,7 +2,7 @@
 //! healed. By the rows of the specification.
 
 use serde_json::{Value, json};
-use stowage::store::sql::jobs::JobFilter;
+use stowage::{clock, domain::share_server::ServerStatus, store::sql::jobs::JobFilter};
 use support::{Answer, Client, Persona, both_databases, db::Db};
 
 use crate::{
@@ -205,16 +205,15 @@ both_databases! {
         retry(&admin, &live.server).await.expect(409);
     }
 
-    async fn a_server_whose_status_an_operator_sets_meanwhile_is_left_so_and_the_network_goes_on(db) {
-        let site = faulty(&db, &["allocations.update-network-allocations#1=refuse:busy"]).await;
-        let (member, operator) = (site.member().await, site.operator().await);
+    async fn a_server_that_has_another_status_meanwhile_is_left_so_and_the_network_goes_on(db) {
+        let site = faulty(&db, &["allocations.update-network-allocations=delay:1500"]).await;
+        let member = site.member().await;
         let live = Live::on(&site, &member).await;
         add(&member, &live.network, "red").await;
-        let told = json!({ "reset_status": { "status": "error" } });
-        operator.post(&format!("{}/action", one(&live.server)), told).await.expect(202);
+        let mut tx = site.app().store.begin().await.unwrap();
+        assert!(tx.share_server_status(&live.server, &[ServerStatus::NetworkChange], ServerStatus::Error, clock::now()).await.unwrap());
+        tx.commit().await.unwrap();
         at_rest(&member, &live.network).await;
-        let status = operator.get(&one(&live.server)).await.expect(200)["share_server"]["status"].clone();
-        // the driver may have been done before the operator spoke
-        assert!(status == "error" || status == "active", "{status}");
+        server_until(&site, &live.server, "error").await;
     }
 }

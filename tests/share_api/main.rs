@@ -2,6 +2,7 @@
 
 mod access;
 mod bin;
+mod decided;
 mod ensure;
 mod ensure_late;
 mod ensure_many;

@@ -311,13 +311,13 @@ both_databases! {
         let db = with_worker(db).await;
         insert(&db.store, "j1", &job("v1", "h@a"), Some("w")).await.unwrap();
         let mut tx = db.store.begin().await.unwrap();
-        assert_eq!(tx.running_job("v1", "volume.create").await.unwrap().as_deref(), Some("j1"));
-        assert_eq!(tx.running_job("v1", "volume.delete").await.unwrap(), None);
-        assert_eq!(tx.running_job("v2", "volume.create").await.unwrap(), None);
+        assert_eq!(tx.running_job("v1", &["volume.create"]).await.unwrap().as_deref(), Some("j1"));
+        assert_eq!(tx.running_job("v1", &["volume.delete"]).await.unwrap(), None);
+        assert_eq!(tx.running_job("v2", &["volume.create"]).await.unwrap(), None);
         drop(tx);
         end(&db.store, "j1", "w", 1).await;
         let mut tx = db.store.begin().await.unwrap();
-        assert_eq!(tx.running_job("v1", "volume.create").await.unwrap(), None);
+        assert_eq!(tx.running_job("v1", &["volume.create"]).await.unwrap(), None);
     }
 
     async fn a_job_may_move_to_another_back_end(db) {

@@ -6,6 +6,7 @@
 pub mod attachment;
 pub mod backend;
 pub mod block_service;
+pub(crate) mod decided;
 pub mod identity;
 pub mod message;
 pub mod network_refusal;

@@ -1,7 +1,7 @@
 //! What the clients share, and what they wrote down.
 
 use std::{
-    collections::HashSet,
+    collections::HashMap,
     ops::Deref,
     sync::{Mutex, MutexGuard},
 };
@@ -32,8 +32,8 @@ pub struct Book {
     diary: Diary,
     slots: [Mutex<Slot>; SLOTS],
     nets: [Mutex<Net>; NETS],
-    /// Shares and servers of which an operator said what they are.
-    told: Mutex<HashSet<String>>,
+    /// How often an operator said, or may have said, of a share or a server what it is.
+    told: Mutex<HashMap<String, u32>>,
 }
 
 impl Deref for Book {
@@ -62,9 +62,15 @@ impl Book {
     }
     /// An operator is about to say something of it.
     pub fn tell(&self, id: &str) {
-        lock(&self.told).insert(id.to_owned());
+        *lock(&self.told).entry(id.to_owned()).or_default() += 1;
+    }
+    /// What he was about to say was refused.
+    pub fn untell(&self, id: &str) {
+        if let Some(times) = lock(&self.told).get_mut(id) {
+            *times -= 1;
+        }
     }
     pub fn was_told(&self, id: &str) -> bool {
-        lock(&self.told).contains(id)
+        lock(&self.told).get(id).is_some_and(|times| *times > 0)
     }
 }

@@ -1,4 +1,4 @@
-//! `reset_status` and `reset_task_state`: an operator says what a share is.
+//! `reset_status` and `reset_task_state`: an operator says what a share is, unless a job that is under way decides it.
 
 use super::{check_not_in_bin, destroy::event_now};
 use crate::{
@@ -7,16 +7,16 @@ use crate::{
     context::RequestContext,
     domain::share::{MAY_BE_TOLD, ShareStatus, TASK_STATES, joined},
     error::{Error, Result},
-    service::share_refusal as refusal,
+    service::{decided, share_refusal as refusal},
 };
 
 /// # Errors
-/// 400 for another word than those of [`MAY_BE_TOLD`], 403 also for a share in the recycle bin, 404.
+/// 400 for another word than those of [`MAY_BE_TOLD`] and as [`write`], 403 also for a share in the recycle bin, 404.
 pub async fn status(app: &App, ctx: &RequestContext, id: &str, word: &str) -> Result<()> {
     let share = super::load_row_for(app, ctx, id, "share:reset_status").await?;
     let status = allowed(word)?;
     check_not_in_bin(&share, "reset the status of")?;
-    write(app, ctx, id, &share.status, status).await
+    write(app, ctx, id, status).await
 }
 
 /// The status of this word, if an operator may say it.
@@ -30,12 +30,16 @@ pub fn allowed(word: &str) -> Result<ShareStatus> {
 }
 
 /// Of share and instance together.
-pub(in crate::service) async fn write(app: &App, ctx: &RequestContext, id: &str, was: &str, status: ShareStatus) -> Result<()> {
-    tracing::warn!(share_id = id, was, status = %status, "an operator gives a share another status");
+///
+/// # Errors
+/// 400 while a job of [`decided::SHARE`] is under way, 404.
+pub(in crate::service) async fn write(app: &App, ctx: &RequestContext, id: &str, status: ShareStatus) -> Result<()> {
     let mut tx = app.store.begin().await?;
-    if !tx.share_tell(id, status, clock::now()).await? {
-        return Err(refusal::share_not_found(id));
-    }
+    let Some(share) = tx.share_locked(id).await? else { return Err(refusal::share_not_found(id)) };
+    let refuse = |job: &str| refusal::invalid_share(decided::says("Share", id, &share.status, job));
+    decided::check(&mut tx, id, decided::SHARE, refuse).await?;
+    tracing::warn!(share_id = id, was = share.status, status = %status, "an operator gives a share another status");
+    tx.share_tell(id, status, clock::now()).await?;
     event_now(&mut tx, "share.reset_status", id, &ctx.request_id).await?;
     Ok(tx.commit().await?)
 }

@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// # Errors
-/// 400 for another word than those an operator may say, 403, 404.
+/// 400 for another word than those an operator may say and while a job decides what it is, 403, 404.
 pub async fn status(app: &App, ctx: &RequestContext, id: &str, word: &str) -> Result<()> {
     let snapshot = load_for(app, ctx, id, "share_snapshot_instance:reset_status").await?;
     reset::write(app, ctx, &snapshot, reset::allowed(word, INSTANCE_MAY_BE_TOLD)?).await

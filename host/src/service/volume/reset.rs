@@ -8,7 +8,7 @@ use crate::{
     context::RequestContext,
     domain::volume::{AttachStatus, MIGRATION_ACTIVE, NEVER_TOLD, VolumeStatus},
     error::{Error, Result},
-    service::{attachment::delete::remove, refusal, transfer},
+    service::{attachment::delete::remove, decided, refusal, transfer},
 };
 
 /// What it shall be; none is left as it is.
@@ -20,12 +20,8 @@ pub struct ResetVolume {
     pub migration_status: Option<Option<String>>,
 }
 
-/// Jobs whose volume is nothing yet, nothing any more, or something between. (An extend and a retype are told by columns of
-/// their own.)
-const DECIDE_IT: &[&str] = &["volume.create", "volume.delete", "volume.revert"];
-
 /// # Errors
-/// 400 for a status of [`NEVER_TOLD`], for `in-use` without attachments, while a job of [`DECIDE_IT`] is under way, and for a move
+/// 400 for a status of [`NEVER_TOLD`], for `in-use` without attachments, while a job of [`decided::VOLUME`] is under way, and for a move
 /// that was ended and shall go on, 403, 404.
 pub async fn reset(app: &App, ctx: &RequestContext, id: &str, ask: ResetVolume) -> Result<()> {
     let found = super::load_row_for(app, ctx, id, "volume_extension:volume_admin_actions:reset_status").await?;
@@ -33,10 +29,9 @@ pub async fn reset(app: &App, ctx: &RequestContext, id: &str, ask: ResetVolume) 
         return Err(Error::invalid(format!("Cannot reset-state to {status}.")));
     }
     let (mut tx, row) = hold_found(app, &found).await?;
-    for kind in DECIDE_IT.iter().filter(|_| ask.status.is_some()) {
-        if let Some(job) = tx.running_job(id, kind).await? {
-            return Err(refusal::invalid_volume(format!("Volume {id} is {}: job {job} says what comes of it.", row.status)));
-        }
+    if ask.status.is_some() {
+        let refuse = |job: &str| refusal::invalid_volume(decided::says("Volume", id, &row.status, job));
+        decided::check(&mut tx, id, decided::VOLUME, refuse).await?;
     }
     let active = |word: Option<&str>| word.is_some_and(|w| MIGRATION_ACTIVE.contains(&w));
     if let (Some(job), Some(told)) = (&row.migration_job, &ask.migration_status)

@@ -107,8 +107,7 @@ impl Player {
             Step::Unbin { slot } => self.act(step, slot, Who::Member, "restore", Value::Null).await,
             Step::Tell { slot, status } => {
                 let Some(id) = self.share(slot) else { return "no share".to_owned() };
-                self.book.tell(&id);
-                self.act(step, slot, Who::Admin, "reset_status", json!({ "status": status })).await
+                self.tell(step, &id, &format!("/shares/{id}/action"), status).await
             }
             Step::Look { slot } => self.look(step, slot).await,
             Step::Rest { slot } => self.rest(slot).await,
@@ -150,6 +149,17 @@ impl Player {
             self.book.breaks(format!("{objection} (client {})", self.number));
         }
         answer
+    }
+
+    /// An operator says what a share or a server is.
+    async fn tell(&mut self, step: &Step, id: &str, path: &str, status: &str) -> String {
+        self.book.tell(id);
+        let body = json!({ "reset_status": { "status": status } });
+        let Some(answer) = self.request(step, Who::Admin, Method::POST, path, Some(body)).await else { return format!("{id} no answer") };
+        if answer.status.is_client_error() {
+            self.book.untell(id);
+        }
+        format!("{id} {}", brief(&answer))
     }
 
     /// What a member sees at a path now.

@@ -33,12 +33,7 @@ impl Player {
 
     pub(super) async fn tell_server(&mut self, step: &Step, nth: usize) -> String {
         let Some(id) = self.server(nth).await else { return "no server".to_owned() };
-        self.book.tell(&id);
-        let body = json!({ "reset_status": { "status": "error" } });
-        match self.request(step, Who::Admin, Method::POST, &format!("/share-servers/{id}/action"), Some(body)).await {
-            Some(answer) => format!("server {id} {}", brief(&answer)),
-            None => format!("server {id} no answer"),
-        }
+        self.tell(step, &id, &format!("/share-servers/{id}/action"), "error").await
     }
 
     pub(super) async fn ensure(&mut self, step: &Step, backend: usize, strict: bool) -> String {

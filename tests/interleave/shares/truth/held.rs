@@ -25,9 +25,7 @@ impl Scene {
                         "[lost-object] share {} (instance {}) is {} on {}, which does not hold it",
                         s.id, s.instance, s.status, s.host
                     )),
-                    (true, Some(object)) if !book.was_told(&s.id) => {
-                        looks_as_said(s, object.gib, field(object, "server"), broken);
-                    }
+                    (true, Some(object)) => looks_as_said(s, object.gib, field(object, "server"), book.was_told(&s.id), broken),
                     _ => {}
                 }
             }
@@ -73,9 +71,10 @@ impl Scene {
     }
 }
 
-fn looks_as_said(s: &Share, gib: u64, server: Option<String>, broken: &mut Vec<String>) {
-    // a resize that failed may have been done
+fn looks_as_said(s: &Share, gib: u64, server: Option<String>, told: bool, broken: &mut Vec<String>) {
+    // a resize that failed may have been done, and an operator may have said since that it did not
     let maybe = match s.status.as_str() {
+        _ if told => true,
         "extending_error" => gib > s.gib,
         "shrinking_error" => gib < s.gib,
         _ => false,

@@ -52,8 +52,8 @@ pub async fn violations_after(world: &World, book: &Book, patience: Duration) ->
     scene.shares_are_held(book, &mut broken);
     scene.snapshots_are_held(&mut broken);
     scene.rules_hold(book, &mut broken);
-    scene.locations_are_true(book, &mut broken);
-    scene.servers_are_held(book, &mut broken);
+    scene.locations_are_true(&mut broken);
+    scene.servers_are_held(&mut broken);
     scene.addresses_are_given_once(book, &mut broken);
     scene.lists(world, &mut broken).await;
     scene.usage(world, &mut broken).await;

@@ -4,15 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Scene, field, rows::Server};
-use crate::shares::{
-    book::Book,
-    world::{ADDRESSES, BACKENDS},
-};
+use crate::shares::world::{ADDRESSES, BACKENDS};
 
 impl Scene {
-    pub(super) fn servers_are_held(&self, book: &Book, broken: &mut Vec<String>) {
+    pub(super) fn servers_are_held(&self, broken: &mut Vec<String>) {
         for server in &self.rows.servers {
-            let told = book.was_told(&server.id);
             for (array, backend) in BACKENDS.iter().enumerate() {
                 let held = self.held(array, "servers").get(&server.id);
                 let here = server.backend == *backend;
@@ -20,7 +16,7 @@ impl Scene {
                     (_, Some(_)) if !here => {
                         broken.push(format!("[orphan-object] server {} is on {}, and {backend} holds it", server.id, server.backend));
                     }
-                    ("error", Some(_)) if server.never_was && !told => {
+                    ("error", Some(_)) if server.never_was => {
                         broken.push(format!("[orphan-object] server {} was never built, and {backend} holds it", server.id));
                     }
                     ("active", None) if here => {
@@ -32,7 +28,7 @@ impl Scene {
                     _ => {}
                 }
             }
-            self.has_its_addresses(server, told, broken);
+            self.has_its_addresses(server, broken);
             self.knows_its_shares(server, broken);
         }
         let known: BTreeSet<&str> = self.rows.servers.iter().map(|s| s.id.as_str()).collect();
@@ -66,13 +62,12 @@ impl Scene {
     }
 
     /// As many as there should be in each of its subnets, or none at all.
-    fn has_its_addresses(&self, server: &Server, told: bool, broken: &mut Vec<String>) {
+    fn has_its_addresses(&self, server: &Server, broken: &mut Vec<String>) {
         let given = self.addresses(&server.id);
         if server.status == "error" && server.never_was && !given.is_empty() {
             broken.push(format!("[address-left] server {} was never built, and has {given:?}", server.id));
         }
-        // an operator may have said so at any moment of its life
-        if told || server.never_was {
+        if server.never_was {
             return;
         }
         let on = self.rows.memberships.iter().filter(|m| m.server == server.id);

@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::{
     clock::micros,
     jobs::{JobFault, JobResult},
-    store::{Store, StoreError, StoreResult, Tx, on_read, on_tx},
+    store::{Store, StoreError, StoreResult, Tx, bind::Sql, on_read, on_tx},
 };
 
 pub use self::{
@@ -198,11 +198,12 @@ impl Tx {
         Ok(on_tx!(self, c => sqlx::query(sql).execute(c).await?.rows_affected()))
     }
 
-    /// The oldest unfinished job of this kind on a resource: a repeated request joins it.
-    pub async fn running_job(&mut self, resource_id: &str, kind: &str) -> StoreResult<Option<String>> {
-        let sql = "SELECT id FROM jobs WHERE resource_id = $1 AND kind = $2 AND state <> 'done' ORDER BY seq LIMIT 1";
-        let row: Option<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(resource_id).bind(kind).fetch_optional(c).await?);
-        Ok(row.map(|(id,)| id))
+    /// The oldest unfinished job of one of these kinds on a resource.
+    pub async fn running_job(&mut self, resource_id: &str, kinds: &[&str]) -> StoreResult<Option<String>> {
+        let mut sql = Sql::new("SELECT id FROM jobs WHERE state <> 'done' AND resource_id = ");
+        sql.bind(resource_id).push(" AND kind IN ").bind_list(kinds.iter().copied()).push(" ORDER BY seq LIMIT 1");
+        let rows: Vec<(String,)> = self.fetch_all(sql).await?;
+        Ok(rows.into_iter().next().map(|(id,)| id))
     }
 
     /// The oldest unfinished job on a resource, whatever it does.
