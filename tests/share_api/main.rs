@@ -4,6 +4,7 @@ mod access;
 mod bin;
 mod decided;
 mod ensure;
+mod ensure_down;
 mod ensure_late;
 mod ensure_many;
 mod ensure_processes;

@@ -1,6 +1,8 @@
 //! The services: which there are, and switching them.
 
 use serde_json::json;
+use stowage::config::BackendConfig;
+use support::Persona;
 
 use crate::site::{Site, backend, create, keys};
 
@@ -87,4 +89,26 @@ async fn only_administrators_see_and_switch_them() {
     operator.put("/services/disable", json!({ "host": "stowage@m" })).await.expect(400);
     operator.at("2.6").put("/os-services/disable", body.clone()).await.expect(200);
     operator.at("2.6").put("/os-services/enable", body).await.expect(200);
+}
+
+#[tokio::test]
+async fn each_api_switches_its_own_back_ends() {
+    let site = Site::configured(vec![backend("m", json!({})), BackendConfig::new("volumes", "memory")], |_| {}).await;
+    let (shares, volumes) = (site.operator().await, site.block(Persona::Admin).await);
+    let enabled = async |host: &str| site.app().store.backend(host).await.unwrap().unwrap();
+    let body = json!({ "host": "stowage@m", "binary": "cinder-volume", "disabled_reason": "x" });
+    for path in ["disable", "disable-log-reason", "enable"] {
+        volumes.put(&format!("/os-services/{path}"), body.clone()).await.expect(404);
+    }
+    for path in ["freeze", "thaw"] {
+        volumes.put(&format!("/os-services/{path}"), json!({ "host": "stowage@m" })).await.expect(400);
+    }
+    volumes.put("/os-hosts/stowage@m", json!({ "status": "disable" })).await.expect(404);
+    let untouched = enabled("stowage@m").await;
+    assert!(untouched.enabled && !untouched.frozen, "{untouched:?}");
+    let body = json!({ "host": "stowage@volumes", "binary": "manila-share", "disabled_reason": "x" });
+    for path in ["disable", "enable"] {
+        shares.put(&format!("/services/{path}"), body.clone()).await.expect(404);
+    }
+    assert!(enabled("stowage@volumes").await.enabled);
 }

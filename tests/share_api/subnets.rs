@@ -201,4 +201,16 @@ both_databases! {
         member.at("2.69").post(&action(&id), ask(json!({}))).await.expect(404);
         assert_eq!(subnet_ids(&member, &id).await.len(), 1, "asking makes none");
     }
+
+    async fn a_network_has_no_more_subnets_than_everybody_can_read(db) {
+        let site = site(&db).await;
+        let member = site.member().await;
+        let id = network(&member, json!({})).await;
+        for _ in 1..64 {
+            subnet(&member, &id, json!({})).await;
+        }
+        let refused = try_subnet(&member, &id, json!({})).await.fault(413);
+        assert!(refused.contains("exceed"), "{refused}");
+        assert_eq!(subnet_ids(&member, &id).await.len(), 64);
+    }
 }

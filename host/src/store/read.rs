@@ -32,10 +32,4 @@ impl Tx {
         let Sql { text, values } = sql;
         Ok(on_tx!(self, c => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_all(c).await?))
     }
-
-    /// The only row: of a count, a sum.
-    pub(in crate::store) async fn fetch_one<T: Row>(&mut self, sql: Sql) -> StoreResult<T> {
-        let Sql { text, values } = sql;
-        Ok(on_tx!(self, c => bind_values!(sqlx::query_as(sqlx::AssertSqlSafe(text)), values).fetch_one(c).await?))
-    }
 }

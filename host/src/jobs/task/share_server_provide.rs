@@ -4,7 +4,7 @@
 //! processes, find one server. From then on the share is on it, and it is not torn down; a job of the server's own builds it,
 //! and the share's job looks again until that has ended. When the server failed, its shares end in error with its reason.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 use serde_json::json;
 use uuid::Uuid;
@@ -24,6 +24,7 @@ use crate::{
     store::{
         StoreResult, Tx,
         sql::{
+            share_server_work::ServerLoad,
             share_servers::{NewShareServer, ShareServerRow},
             shares::ShareRow,
             types::TypeOf,
@@ -175,10 +176,17 @@ async fn compatible(
     subnet_ids: &[String],
     parents: Option<&str>,
 ) -> StoreResult<Found> {
+    let mut on = tx.share_server_subnet_ids(network_id).await?;
+    let limited = backend.config.max_shares_per_share_server != UNLIMITED || backend.config.max_share_server_size != UNLIMITED;
+    let loads = if limited { tx.share_server_loads(network_id).await? } else { HashMap::new() };
     let mut fit = Vec::new();
-    for server in tx.built_servers_of(network_id, None).await?.into_iter().filter(|s| s.backend == backend.host) {
+    for server in tx.built_servers_of(network_id).await?.into_iter().filter(|s| s.backend == backend.host) {
         let parent = parents == Some(server.id.as_str()) && server.status == ServerStatus::Active.as_str();
-        if tx.share_server_subnet_ids(&server.id).await? == subnet_ids && (parent || has_room(tx, share, backend, &server).await?) {
+        let load = loads.get(&server.id).copied().unwrap_or_default();
+        // ids of subnets come in the order of the database, which may not be ours
+        let mut subnets = on.remove(&server.id).unwrap_or_default();
+        subnets.sort_unstable();
+        if subnets == subnet_ids && (parent || has_room(share, backend, load)) {
             fit.push(server);
         }
     }
@@ -192,15 +200,11 @@ async fn compatible(
 }
 
 /// The server may take the share, as far as the operator limits it. An empty one takes any.
-async fn has_room(tx: &mut Tx, share: &ShareRow, backend: &Backend, server: &ShareServerRow) -> StoreResult<bool> {
+fn has_room(share: &ShareRow, backend: &Backend, load: ServerLoad) -> bool {
     let (most_shares, most_gib) = (backend.config.max_shares_per_share_server, backend.config.max_share_server_size);
-    if most_shares == UNLIMITED && most_gib == UNLIMITED {
-        return Ok(true);
-    }
-    let load = tx.share_server_load(&server.id).await?;
     let shares = most_shares == UNLIMITED || load.shares < most_shares;
     let gib = most_gib == UNLIMITED || load.gib.saturating_add(share.size_gib) <= most_gib;
-    Ok(load.shares == 0 || (shares && gib))
+    load.shares == 0 || (shares && gib)
 }
 
 fn job(cx: &JobContext, server: &NewShareServer, payload: serde_json::Value) -> NewJob {

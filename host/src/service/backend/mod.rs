@@ -7,4 +7,4 @@ mod switch;
 
 pub use configure::configure;
 pub use list::{BackendView, PoolView, list};
-pub use switch::{disable, enable, freeze, thaw};
+pub use switch::{disable, enable, freeze, not_found, of_kind, thaw};

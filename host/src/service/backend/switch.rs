@@ -2,8 +2,24 @@
 
 use crate::{
     error::{Error, Result},
-    store::Store,
+    store::{
+        Store,
+        sql::backends::{BackendKind, BackendRow},
+    },
 };
+
+/// The back end of this kind: to each of the two APIs the other's back ends are not there.
+///
+/// # Errors
+/// Not found.
+pub async fn of_kind(store: &Store, host: &str, kind: BackendKind) -> Result<BackendRow> {
+    store.backend(host).await?.filter(|b| b.kind == kind).ok_or_else(|| not_found(host))
+}
+
+/// There is no such back end.
+pub fn not_found(host: &str) -> Error {
+    Error::not_found(format!("Service {host:.255} could not be found."))
+}
 
 /// Lets new resources come again.
 ///
@@ -52,5 +68,5 @@ async fn set_frozen(store: &Store, host: &str, frozen: bool) -> Result<()> {
 }
 
 fn known(found: bool, host: &str) -> Result<()> {
-    if found { Ok(()) } else { Err(Error::not_found(format!("Service {host} could not be found."))) }
+    if found { Ok(()) } else { Err(not_found(host)) }
 }

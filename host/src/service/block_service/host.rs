@@ -37,6 +37,7 @@ pub async fn usage(app: &App, ctx: &RequestContext, host: &str) -> Result<Vec<Ba
 /// 403, 404.
 pub async fn enable(app: &App, ctx: &RequestContext, host: &str, enabled: bool) -> Result<()> {
     may(app, ctx)?;
+    backend::of_kind(&app.store, host, BackendKind::Block).await?;
     if enabled { backend::enable(&app.store, host).await } else { backend::disable(&app.store, host, None).await }
 }
 

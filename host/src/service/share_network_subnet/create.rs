@@ -23,6 +23,9 @@ use crate::{
 /// From here on a zone may have several subnets.
 pub const SEVERAL_SINCE: u16 = 70;
 
+/// Subnets of one network: each of its shares is exported on all of its zone's, and whoever reads it reads them all.
+const MOST_SUBNETS: i64 = 64;
+
 /// What was asked for; texts are trimmed and bounded already.
 #[derive(Debug, Clone, Default)]
 pub struct CreateSubnet {
@@ -41,7 +44,8 @@ pub struct Zone {
 }
 
 /// # Errors
-/// 400 for an unknown zone or while the network is being worked on, 403, 404, 409 for a second subnet of a zone before 2.70; and
+/// 400 for an unknown zone or while the network is being worked on, 403, 404, 409 for a second subnet of a zone before 2.70, 413 beyond
+/// [`MOST_SUBNETS`]; and
 /// as [`in_use::add`] where servers are.
 pub async fn create(app: &Arc<App>, ctx: &RequestContext, network_id: &str, ask: CreateSubnet) -> Result<OfNetwork> {
     // validate and authorise
@@ -53,6 +57,9 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, network_id: &str, ask:
     // held from here on: no other subnet and no server comes into the zone
     let Some(network) = tx.share_network_locked(network_id).await? else { return Err(refusal::network_not_found(network_id)) };
     let zone = zone(&mut tx, network_id, ask.availability_zone.as_deref()).await?;
+    if tx.subnet_count(network_id).await? >= MOST_SUBNETS {
+        return Err(Error::over_limit("", format!("One more subnet would exceed the {MOST_SUBNETS} that a share network may have.")));
+    }
     if !zone.subnets.is_empty() && ctx.microversion < SEVERAL_SINCE {
         return Err(Error::conflict(format!(
             "Another share network subnet was found in the specified availability zone. Only one share network subnet is allowed per \
@@ -83,13 +90,6 @@ pub(super) async fn insert(mut tx: Tx, network: ShareNetworkRow, subnet: SubnetR
 pub(super) async fn zone(tx: &mut Tx, network_id: &str, name: Option<&str>) -> Result<Zone> {
     let mut subnets = tx.subnets(network_id).await?;
     subnets.retain(|s| s.availability_zone.as_deref() == name);
-    let mut servers: Vec<ShareServerRow> = Vec::new();
-    for subnet in &subnets {
-        for server in tx.built_servers_of(network_id, Some(&subnet.id)).await? {
-            if !servers.iter().any(|s| s.id == server.id) {
-                servers.push(server);
-            }
-        }
-    }
+    let servers = tx.built_servers_on(network_id, subnets.iter().map(|s| s.id.as_str())).await?;
     Ok(Zone { subnets, servers })
 }

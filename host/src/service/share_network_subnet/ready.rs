@@ -54,7 +54,7 @@ impl Down {
 /// # Errors
 /// 409 when a server or its driver has no such operation, 503 when a back end is down, 400 naming what is not at rest.
 pub async fn ready(app: &App, ctx: &RequestContext, tx: &mut Tx, down: &Down, network: &ShareNetworkRow) -> Result<Vec<Ready>> {
-    let servers = tx.built_servers_of(&network.id, None).await?;
+    let servers = tx.built_servers_of(&network.id).await?;
     if servers.iter().any(|s| !s.network_allocation_update_support) {
         return Err(cannot(network));
     }

@@ -13,7 +13,7 @@ use crate::{
     driver::catalog::BackendState,
     error::{Error, Result},
     policy::Target,
-    store::Tx,
+    service::backend::not_found,
 };
 
 /// How many busy shares a refusal names.
@@ -36,9 +36,15 @@ pub enum Manner {
 pub async fn ensure(app: &Arc<App>, ctx: &RequestContext, host: &str, manner: Manner) -> Result<()> {
     app.policy.check(ctx, "service:ensure_shares", &Target::own(ctx))?;
     check_serves(app, host).await?;
+    // before the transaction, which would hold up others for so long. A share that becomes busy between the two is put off, as
+    // one is that becomes busy a moment after the run began.
+    let busy = match manner {
+        Manner::Strict => check_idle(app, host).await,
+        Manner::Patient => Ok(()),
+    };
     let mut tx = app.store.begin().await?;
     if !tx.ensure_turn(host).await? {
-        return Err(super::not_found(host));
+        return Err(not_found(host));
     }
     if let Some(run) = tx.ensure_running(host).await? {
         if manner == Manner::Strict {
@@ -47,9 +53,7 @@ pub async fn ensure(app: &Arc<App>, ctx: &RequestContext, host: &str, manner: Ma
         tx.ensure_repeat(&run.id).await?;
         return Ok(tx.commit().await?);
     }
-    if manner == Manner::Strict {
-        check_idle(&mut tx, host).await?;
-    }
+    busy?;
     let asker = Asker { request_id: &ctx.request_id, project_id: ctx.project_id(), user_id: &ctx.principal.user_id };
     start::start(app, &mut tx, host, Cause::Request, None, asker).await?;
     Ok(tx.commit().await?)
@@ -77,8 +81,8 @@ async fn check_serves(app: &App, host: &str) -> Result<()> {
 }
 
 /// Nothing is under way on its shares.
-async fn check_idle(tx: &mut Tx, host: &str) -> Result<()> {
-    let (busy, n) = tx.shares_in_transition(host, NAMED).await?;
+async fn check_idle(app: &App, host: &str) -> Result<()> {
+    let (busy, n) = app.store.shares_in_transition(host, NAMED).await?;
     if n == 0 {
         return Ok(());
     }

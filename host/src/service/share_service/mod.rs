@@ -9,7 +9,8 @@ pub mod toggle;
 
 use crate::{
     app::App,
-    error::{Error, Result},
+    error::Result,
+    service::backend::of_kind,
     store::sql::backends::{BackendKind, BackendRow},
 };
 
@@ -23,10 +24,5 @@ pub const SCHEDULER: &str = "manila-scheduler";
 /// # Errors
 /// 404.
 async fn backend(app: &App, host: &str) -> Result<BackendRow> {
-    let found = app.store.backend(host).await?.filter(|b| b.kind == BackendKind::Share);
-    found.ok_or_else(|| not_found(host))
-}
-
-fn not_found(host: &str) -> Error {
-    Error::not_found(format!("Service {host:.255} could not be found."))
+    of_kind(&app.store, host, BackendKind::Share).await
 }

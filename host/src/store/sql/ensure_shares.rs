@@ -14,7 +14,7 @@ use crate::{
         bind::Sql,
         on_read, on_tx,
         sql::{
-            ensure::EnsureRun,
+            ensure::{EnsureCounts, EnsureRun},
             shares::{SELECT, ShareRow},
         },
     },
@@ -80,6 +80,14 @@ impl Store {
         Ok(Some((part, rows)))
     }
 
+    /// The ids of up to `limit` shares of a back end in whose state something is under way, and how many there are.
+    pub async fn shares_in_transition(&self, backend: &str, limit: i64) -> StoreResult<(Vec<(String, String)>, i64)> {
+        let (n,): (i64,) = self.fetch_one(in_transition("COUNT(*)", backend)).await?;
+        let mut sql = in_transition("s.id, s.status", backend);
+        sql.push(" ORDER BY i.id LIMIT ").bind(limit);
+        Ok((self.fetch_all(sql).await?, n))
+    }
+
     /// What a run says of single shares: those it is done with first.
     pub async fn ensure_shares(&self, run_id: &str, limit: i64) -> StoreResult<Vec<EnsureShare>> {
         let sql = "SELECT share_id, state, reason FROM ensure_shares WHERE run_id = $1 \
@@ -88,17 +96,15 @@ impl Store {
     }
 }
 
-impl Tx {
-    /// The ids of up to `limit` shares of a back end in whose state something is under way, and how many there are.
-    pub async fn shares_in_transition(&mut self, backend: &str, limit: i64) -> StoreResult<(Vec<(String, String)>, i64)> {
-        let mut sql = Sql::new("FROM share_instances i JOIN shares s ON s.id = i.share_id WHERE i.backend = ");
-        sql.bind(backend).push(" AND s.status IN ").bind_list(TRANSITIONAL.iter().map(|s| s.as_str()));
-        let (n,): (i64,) = self.fetch_one(Sql { text: format!("SELECT COUNT(*) {}", sql.text), values: sql.values.clone() }).await?;
-        sql.push(" ORDER BY i.id LIMIT ").bind(limit);
-        let rows = self.fetch_all(Sql { text: format!("SELECT s.id, s.status {}", sql.text), values: sql.values }).await?;
-        Ok((rows, n))
-    }
+/// `what` of the shares of a back end in whose state something is under way. The back end's shares are read for it, as many as
+/// there are: it is not for a transaction that holds up others.
+fn in_transition(what: &str, backend: &str) -> Sql {
+    let mut sql = Sql::new(format!("SELECT {what} FROM share_instances i JOIN shares s ON s.id = i.share_id WHERE i.backend = "));
+    sql.bind(backend).push(" AND s.status IN ").bind_list(TRANSITIONAL.iter().map(|s| s.as_str()));
+    sql
+}
 
+impl Tx {
     /// Takes the next shares of a run, up to `limit` and [`TAKEN_AT_ONCE`], and writes down in `run`, too, how far it is. How many
     /// had their turn; none: every share had.
     pub async fn ensure_take_next(&mut self, run: &mut EnsureRun, limit: i64, now: Micros) -> StoreResult<i64> {
@@ -133,8 +139,8 @@ impl Tx {
         Ok((count(&ids), held))
     }
 
-    /// Takes what fits of `ids`, and how many that are; what something else works on is noted as busy. The rest has nothing that
-    /// could be ensured.
+    /// Takes what fits of `ids`, and how many that are; what something else works on is noted as busy. The rest is in a state of
+    /// which no driver is asked, and is reported as skipped.
     async fn ensure_take(&mut self, run: &EnsureRun, ids: &[String], tried: i64, now: Micros) -> StoreResult<i64> {
         // before anything is decided
         self.keep_networks_of(ids).await?;
@@ -151,6 +157,14 @@ impl Tx {
         busy.extend(found.iter().filter(|c| c.is_busy()).map(|c| c.id.clone()));
         self.ensure_note(&run.id, &held, "held", 0).await?;
         self.ensure_note(&run.id, &busy, "busy", tried).await?;
+        let mut counts = EnsureCounts::default();
+        for other in found.iter().filter(|c| !c.fits() && !c.is_busy()) {
+            self.ensure_report(&run.id, &other.id, "skipped", Some(&format!("its status is {}", other.status))).await?;
+            counts.skipped += 1;
+        }
+        if counts.skipped > 0 {
+            self.ensure_count(&run.id, counts).await?;
+        }
         if run.changes_status && !held.is_empty() {
             let mut sql = Sql::new("UPDATE shares SET previous_status = status, status = ");
             sql.bind(ShareStatus::Ensuring.as_str()).push(", updated_at = ").bind(now);

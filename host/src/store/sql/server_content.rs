@@ -1,33 +1,15 @@
 //! What a share server consists of and what lives on it: subnets, shares, snapshots, access rules.
 
-use super::shares::{self, ShareRow};
+use super::{
+    share_access::AccessRow,
+    share_snapshots::{self, ShareSnapshotRow},
+    shares::{self, ShareRow},
+};
 use crate::{
     clock::Micros,
     domain::share_server::ServerStatus,
     store::{Store, StoreResult, Tx, on_read, on_tx},
 };
-
-/// A snapshot on a server.
-#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
-pub struct ServerSnapshotRow {
-    pub id: String,
-    /// What a driver knows it by.
-    pub instance_id: String,
-    pub share_instance_id: String,
-    pub name: Option<String>,
-    pub project_id: String,
-    pub size_gib: i64,
-    pub provider_id: Option<String>,
-    pub provider_data: Option<String>,
-}
-
-/// A location of a snapshot.
-#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
-pub struct ServerSnapshotLocation {
-    pub snapshot_instance_id: String,
-    pub path: String,
-    pub admin_only: bool,
-}
 
 const PROMISED: &str = "SELECT s.id FROM share_network_subnets s JOIN share_server_subnets m ON m.subnet_id = s.id \
      WHERE m.share_server_id = $1 AND NOT m.applied ORDER BY s.created_at, s.id";
@@ -40,18 +22,17 @@ impl Store {
     }
 
     /// The snapshots of the shares on a server, the oldest first, but for those of which the array holds nothing.
-    pub async fn snapshots_on_server(&self, server_id: &str) -> StoreResult<Vec<ServerSnapshotRow>> {
-        let sql = "SELECT n.id, i.id AS instance_id, i.share_instance_id, n.name, n.project_id, n.size_gib, i.provider_id, i.provider_data \
-                   FROM share_snapshots n JOIN share_snapshot_instances i ON i.snapshot_id = n.id JOIN share_instances s ON s.id = i.share_instance_id \
-                   WHERE s.share_server_id = $1 AND i.backed AND n.status <> 'deleting' ORDER BY n.created_at, n.id";
-        Ok(on_read!(self, p => sqlx::query_as(sql).bind(server_id).fetch_all(p).await?))
+    pub async fn snapshots_on_server(&self, server_id: &str) -> StoreResult<Vec<ShareSnapshotRow>> {
+        let select = share_snapshots::SELECT;
+        let text = format!("{select} WHERE si.share_server_id = $1 AND i.backed AND n.status <> 'deleting' ORDER BY n.created_at, n.id");
+        Ok(on_read!(self, p => sqlx::query_as(sqlx::AssertSqlSafe(text)).bind(server_id).fetch_all(p).await?))
     }
 
-    /// Where those can be mounted.
-    pub async fn snapshot_locations_on_server(&self, server_id: &str) -> StoreResult<Vec<ServerSnapshotLocation>> {
-        let sql = "SELECT l.snapshot_instance_id, l.path, l.admin_only FROM snapshot_export_locations l \
-                   JOIN share_snapshot_instances i ON i.id = l.snapshot_instance_id JOIN share_instances s ON s.id = i.share_instance_id \
-                   WHERE s.share_server_id = $1 ORDER BY l.position, l.id";
+    /// The rules of the shares on a server, of each the oldest first.
+    pub async fn rules_on_server(&self, server_id: &str) -> StoreResult<Vec<AccessRow>> {
+        let sql = "SELECT r.id, r.share_id, r.access_type, r.access_to, r.access_level, r.access_key, r.state, r.created_at, r.updated_at \
+                   FROM share_access_rules r JOIN share_instances i ON i.share_id = r.share_id WHERE i.share_server_id = $1 \
+                   ORDER BY r.created_at, r.id";
         Ok(on_read!(self, p => sqlx::query_as(sql).bind(server_id).fetch_all(p).await?))
     }
 

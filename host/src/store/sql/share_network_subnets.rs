@@ -96,6 +96,13 @@ impl Tx {
         Ok(on_tx!(self, c => sqlx::query_as(sql).bind(network_id).fetch_all(c).await?))
     }
 
+    /// How many subnets a network has.
+    pub async fn subnet_count(&mut self, network_id: &str) -> StoreResult<i64> {
+        let sql = "SELECT COUNT(*) FROM share_network_subnets WHERE share_network_id = $1";
+        let (n,): (i64,) = on_tx!(self, c => sqlx::query_as(sql).bind(network_id).fetch_one(c).await?);
+        Ok(n)
+    }
+
     pub async fn subnet_insert(&mut self, s: &SubnetRow) -> StoreResult<()> {
         let sql = "INSERT INTO share_network_subnets (id, share_network_id, availability_zone, neutron_net_id, neutron_subnet_id, network_type, \
                    segmentation_id, cidr, gateway, mtu, ip_version, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";

@@ -192,8 +192,22 @@ impl Tx {
     }
 
     /// As [`Tx::share_servers_of`], but for those that could not be built.
-    pub async fn built_servers_of(&mut self, network_id: &str, subnet_id: Option<&str>) -> StoreResult<Vec<ShareServerRow>> {
-        self.servers_where(&format!("NOT {NEVER_BUILT}"), network_id, subnet_id).await
+    pub async fn built_servers_of(&mut self, network_id: &str) -> StoreResult<Vec<ShareServerRow>> {
+        self.servers_where(&format!("NOT {NEVER_BUILT}"), network_id, None).await
+    }
+
+    /// As [`Tx::built_servers_of`], those on any of these subnets of the network.
+    pub async fn built_servers_on(&mut self, network_id: &str, subnet_ids: impl Iterator<Item = &str>) -> StoreResult<Vec<ShareServerRow>> {
+        let mut on = Sql::new(format!("{SELECT} WHERE NOT {NEVER_BUILT} AND v.share_network_id = "));
+        on.bind(network_id);
+        let none = on.values.len();
+        on.push(" AND EXISTS (SELECT 1 FROM share_server_subnets m WHERE m.share_server_id = v.id AND m.subnet_id IN ")
+            .bind_list(subnet_ids);
+        if on.values.len() == none {
+            return Ok(Vec::new());
+        }
+        on.push(") ORDER BY v.id");
+        self.fetch_all(on).await
     }
 
     async fn servers_where(&mut self, condition: &str, network_id: &str, subnet_id: Option<&str>) -> StoreResult<Vec<ShareServerRow>> {

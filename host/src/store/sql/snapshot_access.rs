@@ -4,6 +4,8 @@
 //! the snapshot's job takes it up ([`Tx::snapshot_rules_begin`]) and ends it ([`Tx::snapshot_rule_end`]). Rules of
 //! snapshots are always read-only.
 
+use std::collections::HashMap;
+
 use uuid::Uuid;
 
 use crate::{
@@ -46,6 +48,22 @@ const LOCATIONS: &str = "SELECT id, snapshot_instance_id, path, admin_only, crea
 const RULES: &str = "SELECT id, snapshot_id, access_type, access_to, state, created_at, updated_at FROM snapshot_access_rules";
 
 impl Store {
+    /// The locations of these instances, by instance: for many snapshots in one query.
+    pub async fn snapshot_locations_of_all(
+        &self,
+        ids: impl Iterator<Item = &str>,
+    ) -> StoreResult<HashMap<String, Vec<SnapshotLocationRow>>> {
+        let mut sql = Sql::new(format!("{LOCATIONS} WHERE snapshot_instance_id IN "));
+        sql.bind_list(ids).push(" ORDER BY position, id");
+        let mut found: HashMap<String, Vec<SnapshotLocationRow>> = HashMap::new();
+        if !sql.values.is_empty() {
+            for row in self.fetch_all::<SnapshotLocationRow>(sql).await? {
+                found.entry(row.snapshot_instance_id.clone()).or_default().push(row);
+            }
+        }
+        Ok(found)
+    }
+
     /// The locations of a snapshot's instance, in the driver's order.
     pub async fn snapshot_locations(&self, instance_id: &str) -> StoreResult<Vec<SnapshotLocationRow>> {
         let sql = sqlx::AssertSqlSafe(format!("{LOCATIONS} WHERE snapshot_instance_id = $1 ORDER BY position, id"));

@@ -4,7 +4,7 @@
 //! The incarnation that was swapped in is asked, whichever process runs the job.
 
 use super::{
-    Ask,
+    Ask, Next,
     serving::{Serving, serving},
 };
 use crate::{
@@ -40,7 +40,7 @@ pub(super) async fn check(cx: &JobContext, ask: &mut Ask) -> Result<Outcome, Tas
         Ok(None) => return settled(cx, store.begin().await?).await,
         Err(e) => {
             unless_fenced(&e)?;
-            if let Some(after) = ask.again(&e) {
+            if let Next::Again(after) = ask.failed_now(cx, &e) {
                 return Ok(ask.later(after, e.to_string()));
             }
             tracing::warn!(host, error = %e, "whether shares must be ensured is not known: the driver did not tell its fingerprint");

@@ -2,7 +2,7 @@
 //! then on no other incarnation of the back end is asked.
 
 use super::{
-    Ask, end,
+    Ask, Next, end,
     serving::{Serving, serving},
 };
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
         JobContext, Outcome, TaskError,
         task::{block_support::call, tried::unless_fenced},
     },
+    notify::share_message::ShareDetail,
     serve,
     service::share_service::start::{self, Cause},
     store::sql::ensure::EnsureRun,
@@ -21,7 +22,7 @@ use crate::{
 pub(super) async fn prepare(cx: &JobContext, ask: &mut Ask, run: &EnsureRun) -> Result<Outcome, TaskError> {
     let mut reason = None;
     // after a change it has just been read
-    if run.cause != Cause::Change.as_str() && ask.failures == 0 {
+    if run.cause != Cause::Change.as_str() && ask.failures == 0 && ask.down_since.is_none() {
         reason = reread(cx).await;
     }
     let backend = match serving(cx, ask, &run.backend, run.incarnation.as_deref()).await? {
@@ -40,8 +41,12 @@ pub(super) async fn prepare(cx: &JobContext, ask: &mut Ask, run: &EnsureRun) -> 
             if e.kind == crate::driver::ErrorKind::NotImplemented {
                 return end::give_up(cx, &run.id, "its driver does not ensure shares", None).await;
             }
-            if let Some(after) = ask.again(&e) {
-                return Ok(ask.later(after, e.to_string()));
+            match ask.failed_now(cx, &e) {
+                Next::Again(after) => return Ok(ask.later(after, e.to_string())),
+                Next::Down => {
+                    return end::give_up(cx, &run.id, &format!("the back end is down: {e}"), Some(ShareDetail::DriverFailedEnsure)).await;
+                }
+                Next::Failed => {}
             }
             reason = Some(format!("the driver did not tell its fingerprint: {e}"));
             None
