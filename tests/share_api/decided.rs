@@ -72,7 +72,7 @@ both_databases! {
     }
 
     async fn a_snapshot_that_is_taken_or_deleted_is_what_its_job_says(db) {
-        let site = slow(&db, &["share-snapshots.create-snapshot", "share-snapshots.delete-snapshot"]).await;
+        let site = slow(&db, &["share-snapshots.create", "share-snapshots.delete"]).await;
         let (member, operator) = (site.member().await, site.operator().await);
         let share = site.available_with(json!({ "share_type": EVERYTHING })).await;
         let taken = text(&try_snapshot(&member, &share, json!({})).await.expect(202)["snapshot"]["id"]);

@@ -15,8 +15,7 @@ use crate::{
 pub const VOLUME: &[&str] = &["volume.create", "volume.delete", "volume.revert"];
 pub const SNAPSHOT: &[&str] = &["snapshot.create", "snapshot.delete"];
 pub const SHARE: &[&str] = &["share.create", "share.delete", "share.revert", "share.manage", "share.unmanage"];
-pub const SHARE_SNAPSHOT: &[&str] =
-    &["share_snapshot.create", "share_snapshot.delete", "share_snapshot.manage", "share_snapshot.unmanage"];
+pub const SHARE_SNAPSHOT: &[&str] = &["share_snapshot.create", "share_snapshot.delete", "share_snapshot.manage", "share_snapshot.unmanage"];
 /// Of the share of a snapshot to which it is being reverted.
 pub const SHARE_OF_RESTORING: &[&str] = &["share.revert"];
 pub const SHARE_SERVER: &[&str] = &["share_server.create", "share_server.delete", "share_server.network_update"];
