@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use stowage::store::sql::jobs::JobFilter;
-use support::Client;
+use support::{Client, both_databases};
 
-use crate::site::{Site, backend, create, try_create, uuid};
+use crate::site::{Site, action, backend, create, try_create, uuid};
 
 async fn host(operator: &Client, id: &str) -> String {
     operator.share_until(id, "available").await["host"].as_str().unwrap().to_owned()
@@ -135,4 +135,40 @@ async fn a_zone_is_the_one_asked_and_one_the_type_allows() {
     member.until(&format!("/shares/{id}"), |a| a.body()["share"]["status"] == "error").await;
     assert_eq!(member.get("/availability-zones").await.expect(200)["availability_zones"].as_array().map(Vec::len), Some(2));
     assert_eq!(member.get(&format!("/shares/{id}")).await.expect(200)["share"]["progress"], Value::Null);
+}
+
+#[tokio::test]
+async fn another_projects_share_may_be_named_and_is_not_written_to() {
+    let site = Site::start().await;
+    let (member, stranger, operator) = (site.member().await, site.stranger().await, site.operator().await);
+    let theirs = site.available().await;
+    operator.put(&format!("/shares/{theirs}"), json!({ "share": { "is_public": true } })).await.expect(200);
+    let near = create(&stranger, json!({ "scheduler_hints": { "same_host": theirs } })).await;
+    stranger.share_until(&near, "available").await;
+    assert_eq!(stranger.get(&format!("/shares/{near}/metadata")).await.expect(200)["metadata"], json!({ "__affinity_same_host": theirs }));
+    assert_eq!(member.get(&format!("/shares/{theirs}/metadata")).await.expect(200)["metadata"], json!({}));
+    assert_eq!(host(&operator, &near).await, host(&operator, &theirs).await);
+}
+
+both_databases! {
+    async fn shares_that_name_each_others_neighbours_at_once_never_wait_for_each_other(db) {
+        let site = Site::on(&db, vec![backend("m", json!({}))], |_| {}).await;
+        let member = site.member().await;
+        let (a, b) = (site.available().await, site.available().await);
+        let orders = [format!("{a},{b}"), format!("{b},{a}")];
+        let made = futures::future::join_all((0..12).map(|n| {
+            let (member, hint, grown) = (&member, &orders[n % 2], [&a, &b][n % 2]);
+            async move {
+                let made = try_create(member, json!({ "scheduler_hints": { "same_host": hint } })).await;
+                // takes the share first, and then the quota
+                let grow = member.post(&action(grown), json!({ "extend": { "new_size": 2 + n } })).await;
+                (made, grow)
+            }
+        }))
+        .await;
+        for (made, grow) in made {
+            made.expect(200);
+            assert!([202, 400].contains(&grow.status.as_u16()), "{grow:?}");
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! Scheduler hints of a share: near to, or away from, other shares; and, for operators, one host alone.
 //!
-//! What was asked is remembered in the metadata of both sides, under keys that only administrators write.
+//! What was asked is remembered in the metadata of the new share, and in that of those it names which are its own project's, under
+//! keys that only administrators write. Nobody writes into another project's share.
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -35,27 +38,53 @@ impl Hints {
     ///
     /// # Errors
     /// 404.
-    pub async fn checked(self, app: &App, ctx: &RequestContext) -> Result<Self> {
+    pub async fn checked(self, app: &App, ctx: &RequestContext) -> Result<Checked> {
+        let mut own = BTreeSet::new();
         for id in self.same_host.iter().chain(&self.different_host) {
-            super::load_row(app, ctx, id).await?;
+            // a public share of another project may be named, too
+            if super::load_row(app, ctx, id).await?.project_id == ctx.project_id() {
+                own.insert(id.clone());
+            }
         }
         let only_host = self.only_host.filter(|_| ctx.is_admin());
-        Ok(Self { only_host, ..self })
+        Ok(Checked { hints: Self { only_host, ..self }, own })
     }
 
     /// What the scheduler reads.
     pub fn for_scheduler(&self) -> scheduler::Hints {
         scheduler::Hints { same_host: self.same_host.clone(), different_host: self.different_host.clone() }
     }
+}
 
-    /// Writes them into the metadata of the new share and of those it names.
-    pub(super) async fn remember(&self, tx: &mut Tx, share_id: &str) -> Result<()> {
-        for (key, others) in [(SAME_HOST, &self.same_host), (DIFFERENT_HOST, &self.different_host)] {
+/// Hints whose shares the caller knows.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    pub hints: Hints,
+    /// Those of them that are of the caller's project, in the order in which they are held.
+    own: BTreeSet<String>,
+}
+
+impl Checked {
+    /// Holds those that will be written to until the transaction ends, as everybody holds shares: before any snapshot and quota,
+    /// several of them in the order of their ids. So two that are made at once both stand in a list. Those that are gone are
+    /// not written to.
+    pub(super) async fn hold(&mut self, tx: &mut Tx) -> StoreResult<()> {
+        for id in std::mem::take(&mut self.own) {
+            if tx.share_locked(&id).await?.is_some() {
+                self.own.insert(id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes them down, where they are held.
+    pub(super) async fn remember(&self, tx: &mut Tx, share_id: &str) -> StoreResult<()> {
+        for (key, others) in [(SAME_HOST, &self.hints.same_host), (DIFFERENT_HOST, &self.hints.different_host)] {
             if others.is_empty() {
                 continue;
             }
             tx.metadata_put(MetadataOf::Share, share_id, &[(key.to_owned(), others.join(","))]).await?;
-            for other in others {
+            for other in self.own.iter().filter(|own| others.contains(own)) {
                 add(tx, key, other, share_id).await?;
             }
         }
@@ -65,10 +94,6 @@ impl Hints {
 
 /// Adds `share_id` to the list that `other` has under `key`; a list that is full stays as it is.
 async fn add(tx: &mut Tx, key: &str, other: &str, share_id: &str) -> StoreResult<()> {
-    // held, so that two that are made at once both stand in it
-    if tx.share_locked(other).await?.is_none() {
-        return Ok(());
-    }
     let known = tx.metadata(MetadataOf::Share, other).await?.into_iter().find(|(k, _)| k == key).map(|(_, v)| v);
     let list = known.filter(|v| !v.is_empty()).map_or_else(|| share_id.to_owned(), |v| format!("{v},{share_id}"));
     if list.len() <= MAX_VALUE {

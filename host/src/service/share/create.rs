@@ -113,7 +113,7 @@ pub async fn create(app: &Arc<App>, ctx: &RequestContext, ask: CreateShare) -> R
         created_at: clock::now(),
     };
     // commit
-    commit(app, ctx, &share, &share_type, source.as_ref(), &ask.metadata, &hints).await
+    commit(app, ctx, &share, &share_type, source.as_ref(), &ask.metadata, hints).await
 }
 
 async fn commit(
@@ -123,7 +123,7 @@ async fn commit(
     share_type: &Type,
     source: Option<&Source>,
     metadata: &[(String, String)],
-    hints: &affinity::Hints,
+    mut hints: affinity::Checked,
 ) -> Result<Share> {
     let mut tx = app.store.begin().await?;
     // until this transaction ends: the type is neither deleted nor given other specs
@@ -132,6 +132,7 @@ async fn commit(
         return Err(refusal::type_changed(&type_name));
     }
     network::keep(&mut tx, share.share_network_id.as_deref()).await?;
+    hints.hold(&mut tx).await?;
     if let Some(source) = source {
         // from then on its delete sees that it is being copied
         source.hold(&mut tx).await?;
@@ -144,7 +145,7 @@ async fn commit(
     let row = tx.share(&share.id).await?.ok_or_else(|| Error::internal("the share just inserted is not there"))?;
     // before, a type's zones were no request
     let any_zone = ctx.microversion < TYPE_ZONES_SINCE;
-    let payload = json!({ "zone": share.availability_zone, "any_zone": any_zone, "hints": hints });
+    let payload = json!({ "zone": share.availability_zone, "any_zone": any_zone, "hints": hints.hints });
     tx.enqueue(&app.jobs, super::job(app, ctx, &row, "share.create", payload)).await?;
     event(&mut tx, "share.create.start", &row, &ctx.request_id).await?;
     let metadata = tx.metadata(MetadataOf::Share, &share.id).await?;
