@@ -1,6 +1,10 @@
 //! Who may mount a share.
 
 use serde_json::{Value, json};
+use stowage::{
+    clock,
+    domain::share_access::{AccessLevel, AccessType},
+};
 use support::Client;
 
 use crate::site::{Site, action, allow, keys, text};
@@ -84,7 +88,7 @@ async fn one_target_has_one_rule() {
 
 #[tokio::test]
 async fn kinds_come_with_their_version() {
-    let site = Site::start().await;
+    let site = Site::with(json!({ "ip_versions": ["4", "6"] })).await;
     let member = site.member().await;
     let share = site.available().await;
     member.at("2.12").post(&action(&share), rule("cephx", "alice")).await.expect(400);
@@ -305,4 +309,33 @@ async fn the_rules_of_a_share_whose_delete_failed_change_as_ever() {
     until(&member, &rule, "active").await;
     member.post(&action(&share), json!({ "deny_access": { "access_id": rule } })).await.expect(202);
     member.until_gone(&format!("/share-access-rules/{rule}")).await;
+}
+
+#[tokio::test]
+async fn whom_the_back_end_does_not_serve_is_refused_at_once() {
+    let (four, both) = (Site::start().await, Site::with(json!({ "ip_versions": ["4", "6"] })).await);
+    for to in ["2001:db8::1", "2001:db8::/64"] {
+        let (member, share) = (four.member().await, four.available().await);
+        let refused = member.post(&action(&share), rule("ip", to)).await.fault(400);
+        assert!(refused.contains("IPv6"), "{refused}");
+        let listed = member.get(&format!("/share-access-rules?share_id={share}")).await.expect(200);
+        assert_eq!(listed["access_list"], json!([]));
+        let (member, share) = (both.member().await, both.available().await);
+        let id = allow(&member, &share, to).await;
+        until(&member, &id, "active").await;
+    }
+}
+
+#[tokio::test]
+async fn a_share_has_no_more_rules_than_a_driver_is_told_in_one_call() {
+    let site = Site::start().await;
+    let (member, share) = (site.member().await, site.available().await);
+    let mut tx = site.app().store.begin().await.unwrap();
+    for n in 0..1024 {
+        let to = format!("10.0.{}.{}", n / 256, n % 256);
+        tx.share_rule_insert(&format!("rule-{n}"), &share, AccessType::Ip, &to, AccessLevel::ReadWrite, clock::now()).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    let refused = member.post(&action(&share), rule("ip", "10.9.0.1")).await.fault(413);
+    assert!(refused.contains("exceed"), "{refused}");
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::{Rule, apply, held};
+use super::{MOST_RULES, Rule, apply, family, held, too_many};
 use crate::{
     app::App,
     clock,
@@ -36,7 +36,8 @@ pub struct AllowAccess {
 }
 
 /// # Errors
-/// 400 when the share's state does not allow it or it has such a rule, 403, 404.
+/// 400 when the share's state does not allow it, it has such a rule or its back end does not serve such a client, 403, 404, 413
+/// beyond [`MOST_RULES`].
 pub async fn allow(app: &Arc<App>, ctx: &RequestContext, share_id: &str, ask: AllowAccess) -> Result<Rule> {
     share::load_row_for(app, ctx, share_id, "share:allow_access").await?;
     if !ask.locks.is_empty() {
@@ -47,7 +48,11 @@ pub async fn allow(app: &Arc<App>, ctx: &RequestContext, share_id: &str, ask: Al
     if ctx.microversion < BESIDE_ERRORS_SINCE && share.access_rules_status == RulesStatus::Error.as_str() {
         return Err(refusal::invalid_share(format!("Access rules of share {share_id} are in error: delete the rules that failed first.")));
     }
+    family::check(app, share.host.as_deref(), ask.kind, &ask.to)?;
     let rules = tx.share_rules(share_id).await?;
+    if rules.len() >= MOST_RULES {
+        return Err(too_many());
+    }
     if rules.iter().any(|r| r.access_type == ask.kind.as_str() && same(&r.access_type, &r.access_to, &ask.to)) {
         return Err(exists(&ask));
     }

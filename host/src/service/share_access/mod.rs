@@ -5,6 +5,7 @@
 
 pub mod allow;
 pub mod deny;
+pub(in crate::service) mod family;
 pub mod hidden;
 pub mod list;
 pub mod metadata;
@@ -19,7 +20,7 @@ use crate::{
     app::App,
     context::RequestContext,
     domain::share::{ShareStatus, TRANSITIONAL, is_one_of},
-    error::Result,
+    error::{Error, Result},
     service::{share, share_refusal as refusal},
     store::{
         Tx,
@@ -34,6 +35,14 @@ pub struct Rule {
     pub metadata: Pairs,
     /// Whom it lets in is not the caller's to know.
     pub hidden: bool,
+}
+
+/// Rules of one share, or of one snapshot: with every change the driver is told all of them in one call.
+pub(in crate::service) const MOST_RULES: usize = 1024;
+
+/// The refusal of one more.
+pub(in crate::service) fn too_many() -> Error {
+    Error::over_limit("", format!("One more access rule would exceed the {MOST_RULES} that there may be: deny others first."))
 }
 
 /// From here on rules of a share in error may change.
