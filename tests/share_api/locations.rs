@@ -1,6 +1,10 @@
 //! Where shares can be mounted.
 
 use serde_json::{Value, json};
+use stowage::{
+    clock,
+    driver::types::{ExportLocation, StringMap},
+};
 use support::Client;
 
 use crate::site::{Site, keys, text};
@@ -104,4 +108,46 @@ async fn the_preferred_location_is_the_operators_choice() {
     assert_eq!((&shown["preferred"], &shown["metadata"]), (&json!(true), &json!({})));
     member.delete(&format!("{all}/preferred")).await.expect(403);
     operator.post(&all, json!({ "metadata": { "preferred": "perhaps" } })).await.expect(400);
+}
+
+#[tokio::test]
+async fn what_an_operator_prefers_stays_until_he_takes_it_back() {
+    let site = site().await;
+    let (member, operator) = (site.member().await, site.operator().await);
+    let share = site.available().await;
+    let preferred = async || locations(&member, &share).await.iter().map(|l| l["preferred"] == true).collect::<Vec<_>>();
+    let by_driver = preferred().await;
+    let ids: Vec<String> = locations(&member, &share).await.iter().map(|l| text(&l["id"])).collect();
+    let all = |n: usize| format!("/shares/{share}/export_locations/{}/metadata", ids[n]);
+    let turned: Vec<bool> = by_driver.iter().map(|p| !p).collect();
+    for (n, flag) in turned.iter().enumerate() {
+        let word = if *flag { "Yes" } else { "off" };
+        let kept = operator.post(&all(n), json!({ "metadata": { "preferred": word } })).await.expect(200);
+        assert_eq!(kept["metadata"]["preferred"], flag.to_string());
+    }
+    assert_eq!(preferred().await, turned);
+    // the driver says its own again
+    let row = site.app().store.share(&share).await.unwrap().unwrap();
+    let told: Vec<ExportLocation> = site
+        .app()
+        .store
+        .share_locations(&row.instance_id)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|l| ExportLocation {
+            preferred: ids.iter().position(|id| *id == l.id).is_some_and(|n| by_driver[n]),
+            path: l.path,
+            admin_only: l.admin_only,
+            metadata: StringMap::from([("preferred".to_owned(), "maybe".to_owned())]),
+        })
+        .collect();
+    let mut tx = site.app().store.begin().await.unwrap();
+    tx.share_locations_replace(&row.instance_id, &told, clock::now()).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(preferred().await, turned);
+    operator.delete(&format!("{}/preferred", all(0))).await.expect(200);
+    assert_eq!(preferred().await, [by_driver[0], turned[1]]);
+    operator.put(&all(1), json!({ "metadata": { "a": "b" } })).await.expect(200);
+    assert_eq!(preferred().await, by_driver);
 }

@@ -7,9 +7,13 @@ use crate::{
     error::Result,
     service::{
         share_metadata::{no_such_key, write},
+        share_refusal::rule_not_found,
         volume_metadata::set::Manner,
     },
-    store::sql::metadata::{MetadataOf, Pairs},
+    store::{
+        Tx,
+        sql::metadata::{MetadataOf, Pairs},
+    },
 };
 
 /// Adds or overwrites; all pairs afterwards.
@@ -17,8 +21,8 @@ use crate::{
 /// # Errors
 /// 403, 404.
 pub async fn put(app: &App, ctx: &RequestContext, rule_id: &str, given: &[(String, String)]) -> Result<Pairs> {
-    load_for(app, ctx, rule_id, "share_access_metadata:update").await?;
-    let mut tx = app.store.begin().await?;
+    let (share, _) = load_for(app, ctx, rule_id, "share_access_metadata:update").await?;
+    let mut tx = held(app, &share.id, rule_id).await?;
     let now = write(&mut tx, MetadataOf::ShareAccess, rule_id, given, Manner::Merge, &[]).await?;
     tx.commit().await?;
     Ok(now)
@@ -27,10 +31,17 @@ pub async fn put(app: &App, ctx: &RequestContext, rule_id: &str, given: &[(Strin
 /// # Errors
 /// 403, 404 also for a key that is not there.
 pub async fn remove(app: &App, ctx: &RequestContext, rule_id: &str, key: &str) -> Result<()> {
-    load_for(app, ctx, rule_id, "share_access_metadata:delete").await?;
-    let mut tx = app.store.begin().await?;
+    let (share, _) = load_for(app, ctx, rule_id, "share_access_metadata:delete").await?;
+    let mut tx = held(app, &share.id, rule_id).await?;
     if !tx.metadata_remove(MetadataOf::ShareAccess, rule_id, key).await? {
         return Err(no_such_key(key));
     }
     Ok(tx.commit().await?)
+}
+
+/// A transaction that holds the rule's share: nobody else writes pairs of the rule, and it is there.
+async fn held(app: &App, share_id: &str, rule_id: &str) -> Result<Tx> {
+    let mut tx = app.store.begin().await?;
+    tx.share_locked(share_id).await?;
+    if tx.share_rule(rule_id).await?.is_some() { Ok(tx) } else { Err(rule_not_found(rule_id)) }
 }

@@ -1,9 +1,9 @@
-//! The pairs of an export location. `preferred`, which only administrators write, is the location's own flag.
+//! The pairs of an export location. `preferred`, which only administrators write, says of the location what its driver would say
+//! otherwise: whether it is the preferred one.
 
 use super::share_for;
 use crate::{
     app::App,
-    clock,
     context::RequestContext,
     domain::share_type::boolean,
     error::{Error, Result},
@@ -11,19 +11,17 @@ use crate::{
     service::{
         share::{load_row, load_row_for},
         share_metadata::{no_such_key, refuse, write},
+        share_refusal::location_not_found,
         volume_metadata::set::Manner,
     },
     store::{
         Tx,
         sql::{
             metadata::{MetadataOf, Pairs},
-            share_locations::LocationRow,
+            share_locations::{LocationRow, PREFERRED},
         },
     },
 };
-
-/// The pair that is the location's own flag.
-const PREFERRED: &str = "preferred";
 
 /// All pairs, by key.
 ///
@@ -51,8 +49,8 @@ pub async fn set(app: &App, ctx: &RequestContext, share_id: &str, id: &str, give
     let found = location_to_write(app, ctx, share_id, id, "share_export_location:update_metadata").await?;
     let protected = protected_keys(app, ctx);
     refuse(&protected, given.iter().map(|(k, _)| k.as_str()))?;
-    let mut tx = app.store.begin().await?;
-    prefer(&mut tx, &found, given).await?;
+    let given = &with_flag(given)?;
+    let mut tx = held(app, share_id, &found).await?;
     let now = write(&mut tx, MetadataOf::ExportLocation, id, given, manner, &protected).await?;
     tx.commit().await?;
     Ok(now)
@@ -61,9 +59,9 @@ pub async fn set(app: &App, ctx: &RequestContext, share_id: &str, id: &str, give
 /// # Errors
 /// 403 also for a key that only administrators write, 404 also for a key that is not there.
 pub async fn remove(app: &App, ctx: &RequestContext, share_id: &str, id: &str, key: &str) -> Result<()> {
-    location_to_write(app, ctx, share_id, id, "share_export_location:delete_metadata").await?;
+    let found = location_to_write(app, ctx, share_id, id, "share_export_location:delete_metadata").await?;
     refuse(&protected_keys(app, ctx), std::iter::once(key))?;
-    let mut tx = app.store.begin().await?;
+    let mut tx = held(app, share_id, &found).await?;
     if !tx.metadata_remove(MetadataOf::ExportLocation, id, key).await? {
         return Err(no_such_key(key));
     }
@@ -75,13 +73,25 @@ fn protected_keys(app: &App, ctx: &RequestContext) -> Vec<String> {
     if may { Vec::new() } else { app.config.get().share.admin_only_location_metadata.clone() }
 }
 
-/// The flag follows its pair.
-async fn prefer(tx: &mut Tx, location: &LocationRow, given: &[(String, String)]) -> Result<()> {
-    let Some((_, value)) = given.iter().find(|(k, _)| k == PREFERRED) else { return Ok(()) };
-    let preferred =
-        boolean(value).ok_or_else(|| Error::invalid(format!("The value {value:.64?} of {PREFERRED} is neither true nor false.")))?;
-    tx.share_location_prefer(&location.id, preferred, clock::now()).await?;
-    Ok(())
+/// As they are kept: the flag is one of two words.
+fn with_flag(given: &[(String, String)]) -> Result<Pairs> {
+    let kept = |(key, value): &(String, String)| -> Result<(String, String)> {
+        if key != PREFERRED {
+            return Ok((key.clone(), value.clone()));
+        }
+        let flag =
+            boolean(value).ok_or_else(|| Error::invalid(format!("The value {value:.64?} of {PREFERRED} is neither true nor false.")));
+        Ok((key.clone(), flag?.to_string()))
+    };
+    given.iter().map(kept).collect()
+}
+
+/// A transaction that holds the location's share: nobody else writes pairs of it, and it is there.
+async fn held(app: &App, share_id: &str, found: &LocationRow) -> Result<Tx> {
+    let mut tx = app.store.begin().await?;
+    tx.share_locked(share_id).await?;
+    let there = tx.share_locations(&found.share_instance_id).await?.iter().any(|l| l.id == found.id);
+    if there { Ok(tx) } else { Err(location_not_found(&found.id)) }
 }
 
 async fn location(app: &App, ctx: &RequestContext, share_id: &str, id: &str, action: &str) -> Result<LocationRow> {

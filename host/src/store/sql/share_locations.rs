@@ -1,7 +1,8 @@
 //! Where shares can be mounted.
 //!
 //! A driver tells the whole list. A location is known again by its path: its id, `created_at` and what users wrote about it
-//! stay; what the driver says of it is written over what it said before. Locations that it no longer tells are gone.
+//! stay; what the driver says of it is written over what it said before. Locations that it no longer tells are gone. Which one is
+//! preferred is the driver's word in a column, and an administrator's in the pair [`PREFERRED`], which comes before it.
 
 use std::collections::HashMap;
 
@@ -21,12 +22,17 @@ pub struct LocationRow {
     pub share_instance_id: String,
     pub path: String,
     pub admin_only: bool,
+    /// As an administrator says it in the location's pairs, else as the driver does.
     pub preferred: bool,
     pub created_at: Micros,
     pub updated_at: Option<Micros>,
 }
 
-const SELECT: &str = "SELECT id, share_instance_id, path, admin_only, preferred, created_at, updated_at FROM share_export_locations";
+/// The pair in which administrators say whether a location is preferred: true or false.
+pub const PREFERRED: &str = "preferred";
+
+const SELECT: &str = "SELECT id, share_instance_id, path, admin_only, COALESCE((SELECT LOWER(m.value) IN ('1', 't', 'true', 'on', 'y', 'yes') FROM share_export_location_metadata m \
+     WHERE m.location_id = share_export_locations.id AND m.key = 'preferred'), preferred) AS preferred, created_at, updated_at FROM share_export_locations";
 
 impl Store {
     /// The locations of an instance, in the driver's order.
@@ -69,7 +75,8 @@ impl Tx {
 
     /// `told` is the whole list.
     pub async fn share_locations_replace(&mut self, instance_id: &str, told: &[ExportLocation], now: Micros) -> StoreResult<()> {
-        let known = self.share_locations(instance_id).await?;
+        let sql = "SELECT id, share_instance_id, path, admin_only, preferred, created_at, updated_at FROM share_export_locations WHERE share_instance_id = $1";
+        let known: Vec<LocationRow> = on_tx!(self, c => sqlx::query_as(sql).bind(instance_id).fetch_all(c).await?);
         for gone in known.iter().filter(|l| !told.iter().any(|t| t.path == l.path)) {
             on_tx!(self, c => sqlx::query("DELETE FROM share_export_locations WHERE id = $1").bind(&gone.id).execute(c).await?.rows_affected());
         }
@@ -87,7 +94,8 @@ impl Tx {
                 }
                 None => self.share_location_insert(instance_id, location, position, now).await?,
             };
-            let pairs: Pairs = location.metadata.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+            // the flag is the driver's way to say that
+            let pairs: Pairs = location.metadata.iter().filter(|(k, _)| *k != PREFERRED).map(|(k, v)| (k.clone(), v.clone())).collect();
             self.metadata_put(MetadataOf::ExportLocation, &id, &pairs).await?;
         }
         Ok(())
@@ -106,11 +114,5 @@ impl Tx {
         on_tx!(self, c => sqlx::query(sql).bind(&id).bind(instance_id).bind(&location.path).bind(location.admin_only).bind(location.preferred)
             .bind(position).bind(now).execute(c).await?.rows_affected());
         Ok(id)
-    }
-
-    /// Whether a location is the preferred one, as an administrator says it.
-    pub async fn share_location_prefer(&mut self, id: &str, preferred: bool, now: Micros) -> StoreResult<bool> {
-        let sql = "UPDATE share_export_locations SET preferred = $2, updated_at = $3 WHERE id = $1";
-        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(preferred).bind(now).execute(c).await?.rows_affected()) == 1)
     }
 }
