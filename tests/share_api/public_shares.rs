@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::site::{Site, action, allow, snapshot, text, try_snapshot};
+use crate::site::{Site, action, allow, create, snapshot, text, try_snapshot};
 
 #[tokio::test]
 async fn whoever_only_sees_a_public_share_changes_nothing_of_it() {
@@ -81,4 +81,17 @@ async fn whoever_only_sees_a_public_share_reads_nothing_of_who_mounts_it() {
     stranger.get(&format!("/snapshots/{taken}")).await.expect(404);
     stranger.get(&format!("/shares/{id}/instances")).await.expect(403);
     assert_eq!(stranger.get(&format!("/snapshots?share_id={id}")).await.expect(200)["snapshots"], json!([]));
+}
+
+#[tokio::test]
+async fn what_is_ones_own_and_public_counts_once() {
+    let site = Site::start().await;
+    let (member, stranger, operator) = (site.member().await, site.stranger().await, site.operator().await);
+    let mine = [create(&member, json!({})).await, create(&member, json!({})).await];
+    let theirs = [create(&stranger, json!({})).await, create(&stranger, json!({})).await];
+    for id in [&mine[0], &theirs[0]] {
+        operator.put(&format!("/shares/{id}"), json!({ "share": { "is_public": true } })).await.expect(200);
+    }
+    let listed = member.get("/shares?is_public=true&with_count=true").await.expect(200);
+    assert_eq!((&listed["count"], listed["shares"].as_array().unwrap().len()), (&json!(3), 3), "{listed}");
 }

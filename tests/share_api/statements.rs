@@ -40,6 +40,7 @@ async fn lists(site: &Site) {
         "/shares/detail?limit=1&with_count=true".to_owned(),
         format!("/shares/detail?limit=1&marker={share}"),
         "/shares/detail?limit=1&offset=1&is_public=true".to_owned(),
+        "/shares/detail?limit=1&with_count=true&is_public=true".to_owned(),
         format!("/shares/detail?limit=1&is_public=true&marker={share}"),
         "/shares/detail?name=first&status=available".to_owned(),
         "/shares/detail?is_soft_deleted=true".to_owned(),

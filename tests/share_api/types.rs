@@ -275,3 +275,22 @@ async fn only_operators_write_types_and_learn_of_a_bad_body_after_that() {
     member.get(&format!("/types/{id}/share_type_access")).await.expect(403);
     member.post(&format!("/types/{id}/action"), json!({ "addProjectAccess": { "project": uuid() } })).await.expect(403);
 }
+
+#[tokio::test]
+async fn a_page_of_types_by_zone_is_as_long_as_it_was_asked_for() {
+    let (_app, operator, member) = both().await;
+    let zoned = |name: &str, zone: &str| json!({ "name": name, "extra_specs": { DHSS: "False", "availability_zones": zone } });
+    for (name, zone) in [("elsewhere", "a"), ("first", "b"), ("away", "a"), ("second", "b,a")] {
+        make(&operator, zoned(name, zone)).await;
+    }
+    let names = async |query: &str| {
+        let listed = member.get(&format!("/types?extra_specs={{'availability_zones':'b'}}{query}")).await.expect(200);
+        listed["share_types"].as_array().unwrap().iter().map(|t| text(&t["name"])).collect::<Vec<_>>()
+    };
+    let all = names("").await;
+    assert!(all.contains(&"first".to_owned()) && all.contains(&"second".to_owned()) && !all.contains(&"elsewhere".to_owned()), "{all:?}");
+    for (n, name) in all.iter().enumerate() {
+        assert_eq!(names(&format!("&limit=1&offset={n}")).await, [name.clone()]);
+    }
+    assert_eq!(names(&format!("&limit=2&offset={}", all.len())).await, [""; 0]);
+}

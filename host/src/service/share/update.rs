@@ -27,11 +27,12 @@ pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateShare,
         app.policy.check(ctx, "share:set_public_share", &super::target(&found))?;
     }
     let mut tx = app.store.begin().await?;
+    // held from here on: it does not go into the bin meanwhile
+    let Some(share) = tx.share_locked(id).await? else { return Err(refusal::share_not_found(id)) };
+    check_not_in_bin(&share, "update")?;
     let (name, description) = (ask.name.as_ref().map(Option::as_deref), ask.description.as_ref().map(Option::as_deref));
     event_now(&mut tx, "share.update.start", id, &ctx.request_id).await?;
-    if !tx.share_describe(id, name, description, ask.is_public, clock::now()).await? {
-        return Err(refusal::share_not_found(id));
-    }
+    tx.share_describe(id, name, description, ask.is_public, clock::now()).await?;
     event_now(&mut tx, "share.update.end", id, &ctx.request_id).await?;
     tx.commit().await?;
     super::load(app, ctx, id, with).await

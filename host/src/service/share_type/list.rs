@@ -42,8 +42,16 @@ pub async fn list(app: &App, ctx: &RequestContext, ask: ListTypes) -> Result<Vec
         limit: ask.page.limit,
         offset: ask.page.offset,
     };
-    let mut found = if query.limit == 0 { Vec::new() } else { app.store.resource_types(TypeOf::Share, &query).await? };
+    if query.limit == 0 {
+        return Ok(Vec::new());
+    }
+    if wanted_zones.is_empty() {
+        return Ok(app.store.resource_types(TypeOf::Share, &query).await?);
+    }
+    // zones are words within a text: the page is cut from those that fit, which are read one after the other
+    let (limit, offset) = (usize::try_from(query.limit).unwrap_or(usize::MAX), usize::try_from(query.offset).unwrap_or(0));
+    let all = app.store.resource_types(TypeOf::Share, &TypeQuery { limit: i64::MAX, offset: 0, ..query }).await?;
     // a type without zones is for any
-    found.retain(|t| t.spec(ZONES).is_none_or(|has| wanted_zones.iter().all(|z| zones(has).contains(z))));
-    Ok(found)
+    let fits = |t: &Type| t.spec(ZONES).is_none_or(|has| wanted_zones.iter().all(|z| zones(has).contains(z)));
+    Ok(all.into_iter().filter(fits).skip(offset).take(limit).collect())
 }

@@ -143,6 +143,16 @@ impl Store {
 
     /// How many shares match.
     pub async fn share_count(&self, filters: &[ShareFilter]) -> StoreResult<i64> {
+        let Some(at) = filters.iter().position(|f| matches!(f, ShareFilter::ProjectOrPublic(_))) else {
+            return self.count_where(filters).await;
+        };
+        // each by its own index, and those that are both once: an OR would read every share there is
+        let (own, public) = own_and_public(filters, at);
+        let both: Vec<ShareFilter> = own.iter().cloned().chain([ShareFilter::Public]).collect();
+        Ok(self.count_where(&own).await? + self.count_where(&public).await? - self.count_where(&both).await?)
+    }
+
+    async fn count_where(&self, filters: &[ShareFilter]) -> StoreResult<i64> {
         let mut sql = Sql::new("SELECT COUNT(*) FROM shares s JOIN share_instances i ON i.share_id = s.id WHERE TRUE");
         push_filters(&mut sql, filters);
         let (n,): (i64,) = self.fetch_one(sql).await?;
@@ -181,11 +191,7 @@ impl Store {
 /// Appends a condition for the project's page and the page of what is public, whose rows are this page: each is read in the
 /// order of its own index. An OR of the two would read every share there is, or sort all that match.
 fn push_own_and_public(sql: &mut Sql, query: &ShareQuery, at: usize) {
-    let (mut own, mut public) = (query.filters.clone(), query.filters.clone());
-    if let ShareFilter::ProjectOrPublic(project) = &query.filters[at] {
-        own[at] = ShareFilter::Project(project.clone());
-    }
-    public[at] = ShareFilter::Public;
+    let (own, public) = own_and_public(&query.filters, at);
     sql.push("s.id IN (");
     for (n, filters) in [own, public].iter().enumerate() {
         sql.push(if n == 0 { "" } else { " UNION " });
@@ -195,6 +201,16 @@ fn push_own_and_public(sql: &mut Sql, query: &ShareQuery, at: usize) {
         sql.push(") found");
     }
     sql.push(")");
+}
+
+/// The same conditions for the project's shares, and for those that are public.
+fn own_and_public(filters: &[ShareFilter], at: usize) -> (Vec<ShareFilter>, Vec<ShareFilter>) {
+    let (mut own, mut public) = (filters.to_vec(), filters.to_vec());
+    if let ShareFilter::ProjectOrPublic(project) = &filters[at] {
+        own[at] = ShareFilter::Project(project.clone());
+    }
+    public[at] = ShareFilter::Public;
+    (own, public)
 }
 
 fn push_filters(sql: &mut Sql, filters: &[ShareFilter]) {
