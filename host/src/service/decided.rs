@@ -18,7 +18,8 @@ pub const SHARE: &[&str] = &["share.create", "share.delete", "share.revert", "sh
 pub const SHARE_SNAPSHOT: &[&str] = &["share_snapshot.create", "share_snapshot.delete", "share_snapshot.manage", "share_snapshot.unmanage"];
 /// Of the share of a snapshot to which it is being reverted.
 pub const SHARE_OF_RESTORING: &[&str] = &["share.revert"];
-pub const SHARE_SERVER: &[&str] = &["share_server.create", "share_server.delete", "share_server.network_update"];
+pub const SHARE_SERVER: &[&str] =
+    &["share_server.create", "share_server.delete", "share_server.manage", "share_server.unmanage", "share_server.network_update"];
 /// Of the servers of a network that is being changed.
 pub const SERVER_OF_CHANGING: &[&str] = &["share_server.network_update"];
 
