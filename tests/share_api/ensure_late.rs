@@ -1,28 +1,12 @@
 //! A run of ensure that does not end in its time.
 
 use serde_json::json;
-use sqlx::{Connection, PgConnection, SqliteConnection, sqlite::SqliteConnectOptions};
-use support::{both_databases, wait};
+use support::both_databases;
 
 use crate::{
     ensure::{ended, patient},
     site::{Site, backend},
 };
-
-/// The time of the run's job is over at its next step.
-async fn time_is_over(url: &str) {
-    const SQL: &str = "UPDATE jobs SET expires_at = 0 WHERE kind = 'backend.ensure'";
-    if url.starts_with("postgres") {
-        let mut db = PgConnection::connect(url).await.unwrap();
-        sqlx::query(SQL).execute(&mut db).await.unwrap();
-        return db.close().await.unwrap();
-    }
-    let file = url.trim_start_matches("sqlite:").trim_start_matches("//");
-    let options = SqliteConnectOptions::new().filename(file).busy_timeout(wait::PATIENCE);
-    let mut db = SqliteConnection::connect_with(&options).await.unwrap();
-    sqlx::query(SQL).execute(&mut db).await.unwrap();
-    db.close().await.unwrap();
-}
 
 both_databases! {
     async fn b5_what_a_run_holds_when_its_time_is_over_is_what_it_was_and_its_owner_reads_so(db) {
@@ -32,7 +16,8 @@ both_databases! {
         let (member, operator) = (site.member().await, site.operator().await);
         let shares = [site.available().await, site.available().await];
         patient(&operator).await.expect(202);
-        time_is_over(&site.app().config.get().database_url()).await;
+        // at its next step its time is over
+        site.sql("UPDATE jobs SET expires_at = 0 WHERE kind = 'backend.ensure'").await;
         let run = ended(&site).await;
         assert_eq!((&run["state"], &run["skipped"], &run["done"]), (&json!("given_up"), &json!(2), &json!(2)), "{run}");
         for id in &shares {

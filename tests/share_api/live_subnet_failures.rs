@@ -93,6 +93,28 @@ both_databases! {
         member.post(&action(&live.share), one_more).await.expect(200);
     }
 
+    async fn a10_a_retry_goes_on_taking_away_what_was_denied(db) {
+        let site = faulty(&db, &[HALF_WAY, "access.apply#3=refuse:unsupported"]).await;
+        let (member, operator, admin) = (site.member().await, site.operator().await, site.admin(Persona::Admin).await);
+        let live = Live::on(&site, &member).await;
+        let kept = allow(&member, &live.share, "10.1.0.201").await;
+        rule_until(&member, &kept, "active").await;
+        add(&member, &live.network, "green").await;
+        server_until(&site, &live.server, "error").await;
+        at_rest(&member, &live.network).await;
+        // an operator has rules change all the same
+        let told = json!({ "reset_status": { "status": "active" } });
+        operator.post(&format!("{}/action", one(&live.server)), told).await.expect(202);
+        member.post(&action(&live.share), json!({ "deny_access": { "access_id": live.rule } })).await.expect(202);
+        support::wait::until("the driver to refuse", || async { (!site.messages(&live.share).await.is_empty()).then_some(()) }).await;
+        rule_until(&member, &live.rule, "error").await;
+        site.reconfigure(vec![able("m", json!({}))]).await;
+        retry(&admin, &live.server).await.expect(202);
+        member.until_gone(&format!("/share-access-rules/{}", live.rule)).await;
+        rule_until(&member, &kept, "active").await;
+        assert_eq!(rules_status(&member, &live.share).await, "active");
+    }
+
     async fn a10_a_share_that_something_works_on_is_waited_for_before_a_retry(db) {
         let site = faulty(&db, &[HALF_WAY, "shares.extend=delay:1500"]).await;
         let (member, admin) = (site.member().await, site.admin(Persona::Admin).await);

@@ -58,3 +58,4 @@ mod statements;
 mod subnets;
 mod types;
 mod who_may;
+mod withdrawn;

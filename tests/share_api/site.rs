@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use serde_json::{Value, json};
+use sqlx::{Connection, PgConnection, SqliteConnection, sqlite::SqliteConnectOptions};
 use stowage::{
     config::{BackendConfig, Config},
     notify::share_message::user_message,
@@ -14,7 +15,7 @@ use stowage::{
         },
     },
 };
-use support::{Answer, Client, Persona, TestApp, db::Db, postgres};
+use support::{Answer, Client, Persona, TestApp, db::Db, postgres, wait};
 
 /// The newest version.
 pub const LATEST: &str = "2.99";
@@ -140,6 +141,21 @@ impl Site {
     /// What counts as allocated in the pool of `stowage@m`.
     pub async fn allocated(&self) -> i64 {
         self.app().store.pools_of("stowage@m").await.unwrap().iter().map(|p| p.allocated_gib).sum()
+    }
+
+    /// Changes rows as no call would.
+    pub async fn sql(&self, sql: &'static str) {
+        let url = self.app().config.get().database_url();
+        if url.starts_with("postgres") {
+            let mut db = PgConnection::connect(&url).await.unwrap();
+            sqlx::query(sql).execute(&mut db).await.unwrap();
+            return db.close().await.unwrap();
+        }
+        let file = url.trim_start_matches("sqlite:").trim_start_matches("//");
+        let options = SqliteConnectOptions::new().filename(file).busy_timeout(wait::PATIENCE);
+        let mut db = SqliteConnection::connect_with(&options).await.unwrap();
+        sqlx::query(sql).execute(&mut db).await.unwrap();
+        db.close().await.unwrap();
     }
 
     /// Does what an operator would: gives the share this status.

@@ -3,7 +3,8 @@
 //! A run takes up every rule that waits; so many changes at once are one call, and a later job of theirs finds nothing to
 //! do. The driver is given the whole list and the differences, and changes nothing when it errs: a repeat is the same call.
 //! A failure that repeats do not cure puts the rules that were under way in error; those that held go on to hold. A rule
-//! changed meanwhile keeps its newer state, and the job of that change takes it up.
+//! changed meanwhile keeps its newer state, and the job of that change takes it up. A rule in error that was denied is taken
+//! away when the driver is told everything anew.
 //!
 //! While the share's server waits for a subnet that it could not be given, the driver is told nothing: the rules are in error
 //! by then though they may hold, and to leave them out would end what is mounted. They are sent when the server is healed.
@@ -60,7 +61,7 @@ impl Task for ShareAccess {
             if tx.share_waits_for_its_server(&share.id).await? {
                 return settled(cx, tx).await;
             }
-            let rules = tx.share_rules_begin(&share.id, clock::now()).await?;
+            let rules = tx.share_rules_begin(&share.id, ask.anew, clock::now()).await?;
             let nothing_waits = !rules.iter().any(|r| r.state().is_some_and(AccessState::waits));
             if nothing_waits && !ask.anew {
                 return settled(cx, tx).await;
@@ -92,7 +93,7 @@ impl Task for ShareAccess {
         Box::pin(async move {
             let Some(share) = mine(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
             let mut tx = cx.app.store.begin().await?;
-            let rules = tx.share_rules_begin(&share.id, clock::now()).await?;
+            let rules = tx.share_rules_begin(&share.id, false, clock::now()).await?;
             cx.commit_step(tx).await?;
             failed(cx, &share, &rules, ShareDetail::TookTooLong, "").await
         })
@@ -213,6 +214,7 @@ mod tests {
             access_level: "rw".to_owned(),
             state: state.as_str().to_owned(),
             access_key: None,
+            withdrawn: false,
             created_at: 0,
             updated_at: None,
         }

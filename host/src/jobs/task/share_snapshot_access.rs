@@ -49,7 +49,7 @@ impl Task for ShareSnapshotAccess {
             ask.tried = ask.tried.begin(cx.job.attempts);
             let Some(snapshot) = mine(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
             let mut tx = cx.app.store.begin().await?;
-            let rules = tx.snapshot_rules_begin(&snapshot.id, clock::now()).await?;
+            let rules = tx.snapshot_rules_begin(&snapshot.id, ask.anew, clock::now()).await?;
             let nothing_waits = !rules.iter().any(|r| r.state().is_some_and(AccessState::waits));
             if nothing_waits && !ask.anew {
                 return settled(cx, tx).await;
@@ -81,7 +81,7 @@ impl Task for ShareSnapshotAccess {
         Box::pin(async move {
             let Some(snapshot) = mine(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
             let mut tx = cx.app.store.begin().await?;
-            let rules = tx.snapshot_rules_begin(&snapshot.id, clock::now()).await?;
+            let rules = tx.snapshot_rules_begin(&snapshot.id, false, clock::now()).await?;
             cx.commit_step(tx).await?;
             failed(cx, &snapshot, &rules, ShareDetail::TookTooLong, "").await
         })

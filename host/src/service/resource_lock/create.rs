@@ -50,8 +50,8 @@ pub async fn create(app: &App, ctx: &RequestContext, ask: CreateLock) -> Result<
             let rule = tx.share_rule(&ask.resource_id).await?;
             let Some(rule) = rule else { return Err(going(&ask.resource_id)) };
             tx.share_locked(&rule.share_id).await?;
-            let now = tx.share_rule(&ask.resource_id).await?.and_then(|r| r.state());
-            if now.is_none_or(|s| matches!(s, AccessState::QueuedToDeny | AccessState::Denying)) {
+            let now = tx.share_rule(&ask.resource_id).await?;
+            if now.is_none_or(|r| r.withdrawn || matches!(r.state(), Some(AccessState::QueuedToDeny | AccessState::Denying))) {
                 return Err(going(&ask.resource_id));
             }
             if ask.action == LockedAction::Show && !tx.locks_on(&ask.resource_id, LockedAction::Show).await?.is_empty() {

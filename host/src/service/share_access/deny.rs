@@ -42,7 +42,7 @@ pub async fn deny(app: &Arc<App>, ctx: &RequestContext, share_id: &str, rule_id:
         tx.resource_lock_remove(&lock.id).await?;
     }
     // false: it is going already
-    if tx.share_rule_state(rule_id, FROM, AccessState::QueuedToDeny, clock::now()).await? {
+    if tx.share_rule_withdraw(rule_id, FROM, clock::now()).await? {
         apply(app, ctx, &mut tx, &share).await?;
     }
     Ok(tx.commit().await?)

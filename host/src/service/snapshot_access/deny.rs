@@ -26,7 +26,7 @@ pub async fn deny(app: &Arc<App>, ctx: &RequestContext, id: &str, rule_id: &str)
         return Err(Error::invalid("Access rule provided is not associated with given snapshot."));
     }
     // false: it is going already
-    if tx.snapshot_rule_state(rule_id, FROM, AccessState::QueuedToDeny, clock::now()).await? {
+    if tx.snapshot_rule_withdraw(rule_id, FROM, clock::now()).await? {
         apply(app, ctx, &mut tx, &snapshot, &host).await?;
     }
     Ok(tx.commit().await?)

@@ -95,9 +95,11 @@ impl Tx {
         Ok(n > 0)
     }
 
-    /// The rules of a share that are in error wait to be applied again; how many.
+    /// The rules of a share that are in error wait for what was wanted of them: those that were withdrawn to be taken away, the
+    /// others to be applied; how many.
     pub async fn share_rules_retry(&mut self, share_id: &str, now: Micros) -> StoreResult<u64> {
-        let sql = "UPDATE share_access_rules SET state = 'queued_to_apply', updated_at = $2 WHERE share_id = $1 AND state = 'error'";
+        let sql = "UPDATE share_access_rules SET state = CASE WHEN withdrawn THEN 'queued_to_deny' ELSE 'queued_to_apply' END, updated_at = $2 \
+                   WHERE share_id = $1 AND state = 'error'";
         Ok(on_tx!(self, c => sqlx::query(sql).bind(share_id).bind(now).execute(c).await?.rows_affected()))
     }
 

@@ -3,6 +3,9 @@
 //! A rule waits in a queued state until the share's job takes it up ([`Tx::share_rules_begin`]) and ends it
 //! ([`Tx::share_rule_end`]). How the rules stand as a whole stands with the instance ([`Tx::share_rules_status`]), and is
 //! always made of the rules themselves.
+//!
+//! A rule that was denied is withdrawn for good: in error, when it could not be taken away, it looks like one that could not
+//! be applied, but whatever tries such rules again goes on taking it away.
 
 use crate::{
     clock::Micros,
@@ -23,6 +26,8 @@ pub struct AccessRow {
     pub access_level: String,
     pub access_key: Option<String>,
     pub state: String,
+    /// It was denied: it goes, and never holds again.
+    pub withdrawn: bool,
     pub created_at: Micros,
     pub updated_at: Option<Micros>,
 }
@@ -33,8 +38,7 @@ impl AccessRow {
     }
 }
 
-const SELECT: &str =
-    "SELECT id, share_id, access_type, access_to, access_level, access_key, state, created_at, updated_at FROM share_access_rules";
+const SELECT: &str = "SELECT id, share_id, access_type, access_to, access_level, access_key, state, withdrawn, created_at, updated_at FROM share_access_rules";
 
 /// Which rules of a share are wanted; none is any.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -109,24 +113,31 @@ impl Tx {
         Ok(())
     }
 
-    /// `from` -> `to`; false when the rule is in none of `from`.
-    pub async fn share_rule_state(&mut self, id: &str, from: &[AccessState], to: AccessState, now: Micros) -> StoreResult<bool> {
-        let mut sql = Sql::new("UPDATE share_access_rules SET state = ");
-        sql.bind(to.as_str()).push(", updated_at = ").bind(now).push(" WHERE id = ").bind(id);
+    /// The rule is withdrawn, and waits to be taken away; false when it is in none of `from`.
+    pub async fn share_rule_withdraw(&mut self, id: &str, from: &[AccessState], now: Micros) -> StoreResult<bool> {
+        let mut sql = Sql::new("UPDATE share_access_rules SET withdrawn = TRUE, state = ");
+        sql.bind(AccessState::QueuedToDeny.as_str()).push(", updated_at = ").bind(now).push(" WHERE id = ").bind(id);
         sql.push(" AND state IN ").bind_list(from.iter().map(|s| s.as_str()));
         self.run(sql).await
     }
 
-    /// Another level for a rule, which waits to be told to the driver. A rule that was not applied yet just gets it.
+    /// Another level for a rule, which waits to be told to the driver. A rule that was not applied yet just gets it. False for
+    /// one that goes.
     pub async fn share_rule_level(&mut self, id: &str, level: AccessLevel, now: Micros) -> StoreResult<bool> {
         let sql = "UPDATE share_access_rules SET access_level = $2, updated_at = $3, \
                        state = CASE WHEN state = 'queued_to_apply' THEN state ELSE 'queued_to_update' END \
-                   WHERE id = $1 AND state NOT IN ('queued_to_deny', 'denying')";
+                   WHERE id = $1 AND NOT withdrawn AND state NOT IN ('queued_to_deny', 'denying')";
         Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(level.as_str()).bind(now).execute(c).await?.rows_affected()) == 1)
     }
 
-    /// Takes up every rule of a share that waits, and those that an earlier run took up; all rules as they are then.
-    pub async fn share_rules_begin(&mut self, share_id: &str, now: Micros) -> StoreResult<Vec<AccessRow>> {
+    /// Takes up every rule of a share that waits, and those that an earlier run took up; all rules as they are then. With `anew`
+    /// the driver is about to hear of the whole list: also rules that it could not take away before.
+    pub async fn share_rules_begin(&mut self, share_id: &str, anew: bool, now: Micros) -> StoreResult<Vec<AccessRow>> {
+        if anew {
+            let sql =
+                "UPDATE share_access_rules SET state = 'denying', updated_at = $2 WHERE share_id = $1 AND state = 'error' AND withdrawn";
+            on_tx!(self, c => sqlx::query(sql).bind(share_id).bind(now).execute(c).await?.rows_affected());
+        }
         for (from, to) in [
             (AccessState::QueuedToApply, AccessState::Applying),
             (AccessState::QueuedToUpdate, AccessState::Updating),
@@ -138,11 +149,12 @@ impl Tx {
         self.share_rules(share_id).await
     }
 
-    /// What the driver made of a rule: it holds (with its key, where it has one), or it does not.
+    /// What the driver made of a rule: it holds (with its key, where it has one), or it does not. One that it was to take away
+    /// is withdrawn, whoever asked for that and when.
     pub async fn share_rule_end(&mut self, id: &str, from: AccessState, holds: bool, key: Option<&str>, now: Micros) -> StoreResult<bool> {
         let to = if holds { AccessState::Active } else { AccessState::Error };
-        let sql =
-            "UPDATE share_access_rules SET state = $3, access_key = COALESCE($4, access_key), updated_at = $5 WHERE id = $1 AND state = $2";
+        let sql = "UPDATE share_access_rules SET state = $3, access_key = COALESCE($4, access_key), updated_at = $5, \
+                       withdrawn = (withdrawn OR state = 'denying') WHERE id = $1 AND state = $2";
         Ok(
             on_tx!(self, c => sqlx::query(sql).bind(id).bind(from.as_str()).bind(to.as_str()).bind(key).bind(now).execute(c).await?.rows_affected())
                 == 1,

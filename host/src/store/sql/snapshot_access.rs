@@ -2,7 +2,7 @@
 //!
 //! A driver tells the whole list of locations; one that is told again keeps its id. A rule waits in a queued state until
 //! the snapshot's job takes it up ([`Tx::snapshot_rules_begin`]) and ends it ([`Tx::snapshot_rule_end`]). Rules of
-//! snapshots are always read-only.
+//! snapshots are always read-only. One that was denied is withdrawn for good, as those of shares are.
 
 use std::collections::HashMap;
 
@@ -34,6 +34,8 @@ pub struct SnapshotRuleRow {
     pub access_type: String,
     pub access_to: String,
     pub state: String,
+    /// It was denied: it goes, and never holds again.
+    pub withdrawn: bool,
     pub created_at: Micros,
     pub updated_at: Option<Micros>,
 }
@@ -45,7 +47,7 @@ impl SnapshotRuleRow {
 }
 
 const LOCATIONS: &str = "SELECT id, snapshot_instance_id, path, admin_only, created_at, updated_at FROM snapshot_export_locations";
-const RULES: &str = "SELECT id, snapshot_id, access_type, access_to, state, created_at, updated_at FROM snapshot_access_rules";
+const RULES: &str = "SELECT id, snapshot_id, access_type, access_to, state, withdrawn, created_at, updated_at FROM snapshot_access_rules";
 
 impl Store {
     /// The locations of these instances, by instance: for many snapshots in one query.
@@ -133,16 +135,21 @@ impl Tx {
         Ok(())
     }
 
-    /// `from` -> `to`; false when the rule is in none of `from`.
-    pub async fn snapshot_rule_state(&mut self, id: &str, from: &[AccessState], to: AccessState, now: Micros) -> StoreResult<bool> {
-        let mut sql = Sql::new("UPDATE snapshot_access_rules SET state = ");
-        sql.bind(to.as_str()).push(", updated_at = ").bind(now).push(" WHERE id = ").bind(id);
+    /// The rule is withdrawn, and waits to be taken away; false when it is in none of `from`.
+    pub async fn snapshot_rule_withdraw(&mut self, id: &str, from: &[AccessState], now: Micros) -> StoreResult<bool> {
+        let mut sql = Sql::new("UPDATE snapshot_access_rules SET withdrawn = TRUE, state = ");
+        sql.bind(AccessState::QueuedToDeny.as_str()).push(", updated_at = ").bind(now).push(" WHERE id = ").bind(id);
         sql.push(" AND state IN ").bind_list(from.iter().map(|s| s.as_str()));
         self.run(sql).await
     }
 
-    /// Takes up every rule of a snapshot that waits, and those that an earlier run took up; all rules as they are then.
-    pub async fn snapshot_rules_begin(&mut self, snapshot_id: &str, now: Micros) -> StoreResult<Vec<SnapshotRuleRow>> {
+    /// Takes up every rule of a snapshot that waits, and those that an earlier run took up; all rules as they are then. With
+    /// `anew` the driver is about to hear of the whole list: also rules that it could not take away before.
+    pub async fn snapshot_rules_begin(&mut self, snapshot_id: &str, anew: bool, now: Micros) -> StoreResult<Vec<SnapshotRuleRow>> {
+        if anew {
+            let sql = "UPDATE snapshot_access_rules SET state = 'denying', updated_at = $2 WHERE snapshot_id = $1 AND state = 'error' AND withdrawn";
+            on_tx!(self, c => sqlx::query(sql).bind(snapshot_id).bind(now).execute(c).await?.rows_affected());
+        }
         for (from, to) in [(AccessState::QueuedToApply, AccessState::Applying), (AccessState::QueuedToDeny, AccessState::Denying)] {
             let sql = "UPDATE snapshot_access_rules SET state = $3, updated_at = $4 WHERE snapshot_id = $1 AND state = $2";
             on_tx!(self, c => sqlx::query(sql).bind(snapshot_id).bind(from.as_str()).bind(to.as_str()).bind(now).execute(c).await?.rows_affected());
@@ -150,9 +157,14 @@ impl Tx {
         self.snapshot_rules(snapshot_id).await
     }
 
-    /// What the driver made of a rule: it holds, or it does not.
+    /// What the driver made of a rule: it holds, or it does not. One that it was to take away is withdrawn, whoever asked for
+    /// that and when.
     pub async fn snapshot_rule_end(&mut self, id: &str, from: AccessState, holds: bool, now: Micros) -> StoreResult<bool> {
-        self.snapshot_rule_state(id, &[from], if holds { AccessState::Active } else { AccessState::Error }, now).await
+        let to = if holds { AccessState::Active } else { AccessState::Error };
+        let sql = "UPDATE snapshot_access_rules SET state = $3, updated_at = $4, withdrawn = (withdrawn OR state = 'denying') \
+                   WHERE id = $1 AND state = $2";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(from.as_str()).bind(to.as_str()).bind(now).execute(c).await?.rows_affected())
+            == 1)
     }
 
     /// A rule that the driver no longer applies is gone.
