@@ -186,6 +186,22 @@ both_databases! {
         assert!(refused["conflictingRequest"]["message"].as_str().unwrap().contains("network_allocation_update_support"), "{refused}");
     }
 
+    async fn while_its_server_is_built_a_shares_rules_are_refused_with_the_shares_own_state(db) {
+        let site = site(&db, json!({ "faults": ["share-servers.setup=delay:3000"] })).await;
+        let (member, operator) = (site.member().await, site.operator().await);
+        let id = network(&member, &["blue"]).await;
+        let share = create(&member, &id).await;
+        operator.until(&format!("/shares/{share}"), |a| a.body()["share"]["share_server_id"].is_string()).await;
+        let allowed = json!({ "allow_access": { "access_type": "ip", "access_to": "10.1.0.200" } });
+        let denied = json!({ "deny_access": { "access_id": crate::site::uuid() } });
+        for body in [&allowed, &denied] {
+            let said = member.post(&action(&share), body.clone()).await.fault(400);
+            assert!(said.contains("creating") && !said.contains("share server"), "{said}");
+        }
+        member.share_until(&share, "available").await;
+        member.post(&action(&share), allowed).await.expect(200);
+    }
+
     async fn set_up_that_takes_its_time_is_asked_after(db) {
         let site = site(&db, json!({ "faults": ["share-servers.setup=pending:3"] })).await;
         let member = site.member().await;

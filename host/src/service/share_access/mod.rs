@@ -54,7 +54,6 @@ async fn held(tx: &mut Tx, ctx: &RequestContext, share_id: &str) -> Result<Share
     let Some(found) = tx.share(share_id).await? else { return Err(refusal::share_not_found(share_id)) };
     share::network::keep(tx, found.share_network_id.as_deref()).await?;
     let Some(share) = tx.share_locked(share_id).await? else { return Err(refusal::share_not_found(share_id)) };
-    share::network::check_server(tx, share_id).await?;
     if share.is_soft_deleted {
         return Err(refusal::soft_deleted("change the access rules of", share_id));
     }
@@ -66,6 +65,8 @@ async fn held(tx: &mut Tx, ctx: &RequestContext, share_id: &str) -> Result<Share
             share.status
         )));
     }
+    // after the share's own state, which says more: that of one that is being created on a new server
+    share::network::check_server(tx, share_id).await?;
     Ok(share)
 }
 

@@ -33,18 +33,17 @@ async fn held(tx: &mut Tx, id: &str) -> Result<(ShareSnapshotRow, String)> {
     // its network first, as everybody does who works on a network: while that is being changed, so are the locations
     let Some(found) = tx.share_snapshot(id).await? else { return Err(refusal::snapshot_not_found(id)) };
     share::network::keep(tx, found.share_network_id.as_deref()).await?;
-    share::network::check_server(tx, &found.share_id).await?;
     let Some(snapshot) = tx.share_snapshot_locked(id).await? else { return Err(refusal::snapshot_not_found(id)) };
-    match &snapshot.host {
-        Some(host) if snapshot.status == ShareSnapshotStatus::Available.as_str() => {
-            let host = host.clone();
-            Ok((snapshot, host))
-        }
-        _ => Err(refusal::invalid_snapshot(format!(
+    let host = snapshot.host.clone().filter(|_| snapshot.status == ShareSnapshotStatus::Available.as_str());
+    let Some(host) = host else {
+        return Err(refusal::invalid_snapshot(format!(
             "The access rules of snapshot {id} cannot be changed now: its status must be available, it is {}.",
             snapshot.status
-        ))),
-    }
+        )));
+    };
+    // after the snapshot's own state, which says more
+    share::network::check_server(tx, &found.share_id).await?;
+    Ok((snapshot, host))
 }
 
 /// A rule of the snapshot waits; its job comes.
