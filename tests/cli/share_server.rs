@@ -43,7 +43,7 @@ fn set(process: &Process, ids: &[&str], value: &str) -> (Option<i32>, String) {
 }
 
 #[tokio::test]
-async fn what_servers_can_do_is_said_and_taken_back() {
+async fn a2_what_servers_can_do_an_operator_says_and_takes_back() {
     let mut process = with_servers().await;
     let personas = process.personas().await;
     let operator = |process: &Process| process.client(&personas, Api::Share, Persona::Admin).at("2.70");

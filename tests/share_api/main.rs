@@ -40,6 +40,7 @@ mod replicas;
 mod resize;
 mod security_services;
 mod served;
+mod server_capabilities;
 mod server_ends;
 mod server_failures;
 mod server_limits;

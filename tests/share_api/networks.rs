@@ -214,7 +214,7 @@ both_databases! {
         assert_eq!((&changed["share_network"]["name"], &changed["share_network"]["description"]), (&json!("n"), &Value::Null));
     }
 
-    async fn what_servers_can_is_what_all_of_them_can(db) {
+    async fn a3_what_servers_can_is_what_all_of_them_can_and_without_one_anything(db) {
         let site = site(&db).await;
         let member = site.member().await;
         let id = network(&member, json!({})).await;

@@ -47,7 +47,7 @@ async fn job_done(site: &Site, kind: &str) {
 }
 
 both_databases! {
-    async fn whatever_step_of_the_driver_fails_no_address_is_kept(db) {
+    async fn a6_whatever_step_of_the_driver_fails_no_address_is_kept(db) {
         let faults = [
             "share-servers.allocations-wanted=refuse:internal",
             "share-servers.setup=refuse:unsupported",
@@ -67,7 +67,7 @@ both_databases! {
         }
     }
 
-    async fn a_subnet_without_an_address_left_fails_the_whole(db) {
+    async fn a6_a_subnet_without_an_address_left_fails_the_whole(db) {
         let site = site(&db, json!({ "multiple_subnets": true, "addresses_per_subnet": 2 })).await;
         for subnets in [&["tiny"][..], &["blue", "tiny"], &["tiny", "green"]] {
             let message = fails(&site, subnets).await;
@@ -75,7 +75,7 @@ both_databases! {
         }
     }
 
-    async fn a_subnet_that_nobody_knows_fails_the_whole(db) {
+    async fn a6_a_subnet_that_nobody_knows_fails_the_whole(db) {
         let site = site(&db, json!({ "multiple_subnets": true })).await;
         let message = fails(&site, &["blue", "purple"]).await;
         assert!(message.contains("purple"), "{message}");

@@ -1,18 +1,14 @@
 //! Share servers as drivers build them: which shares come to which, over which subnets, with which addresses.
 
 use futures::future::join_all;
-use serde_json::{Value, json};
+use serde_json::json;
 use support::both_databases;
 
 use crate::{
-    net::{self, service, try_subnet, use_service},
+    net::{self, service, use_service},
     served::{SERVED, available, create, create_with, failed, named, network, one, paths, servers, site, site_with},
     site::{action, allow, text},
 };
-
-fn several() -> Value {
-    json!({ "multiple_subnets": true })
-}
 
 both_databases! {
     async fn a_share_lives_on_a_server_of_its_network(db) {
@@ -84,7 +80,7 @@ both_databases! {
         assert_eq!(hosts, ["stowage@m", "stowage@n"]);
     }
 
-    async fn set_up_gets_all_subnets_of_the_zone_with_as_many_addresses_as_the_driver_wants(db) {
+    async fn a6_set_up_gets_all_subnets_of_the_zone_with_as_many_addresses_as_the_driver_wants(db) {
         let site = site(&db, json!({ "multiple_subnets": true, "addresses_per_subnet": 2, "admin_addresses": 1 })).await;
         let member = site.member().await;
         let id = network(&member, &["blue", "green"]).await;
@@ -105,7 +101,7 @@ both_databases! {
         assert_eq!(site.servers(&id).await[0]["share_network_subnet_ids"].as_array().unwrap().len(), 2);
     }
 
-    async fn several_subnets_need_a_back_end_that_can_and_the_message_says_so(db) {
+    async fn a5_several_subnets_need_a_back_end_that_can_and_the_message_says_so(db) {
         let site = site(&db, json!({})).await;
         let member = site.member().await;
         let id = network(&member, &["blue", "red"]).await;
@@ -117,22 +113,23 @@ both_databases! {
         assert!(site.servers(&id).await.is_empty() && site.given().await.is_empty());
     }
 
-    async fn of_two_back_ends_the_one_that_can_is_chosen(db) {
-        let site = site_with(&db, vec![servers("large", json!({ "pools": ["p1:9000"] })), servers("can", several())], |_| {}).await;
-        let (member, operator) = (site.member().await, site.operator().await);
-        let id = network(&member, &["blue", "red"]).await;
-        let share = available(&member, &id).await;
-        assert_eq!(operator.get(&format!("/shares/{share}")).await.expect(200)["share"]["host"], "stowage@can#p1");
-        // and as an extra spec, whatever the network
-        site.share_type("able", json!({ "driver_handles_share_servers": "True", "share_server_multiple_subnet_support": "<is> True" })).await;
-        let plain = network(&member, &["blue"]).await;
-        let share = create_with(&member, &plain, json!({ "share_type": "able" })).await;
-        member.share_until(&share, "available").await;
-        assert_eq!(operator.get(&format!("/shares/{share}")).await.expect(200)["share"]["host"], "stowage@can#p1");
-        site.share_type("live", json!({ "driver_handles_share_servers": "True", "network_allocation_update_support": "<is> True" })).await;
-        let share = create_with(&member, &plain, json!({ "share_type": "live" })).await;
-        failed(&member, &share).await;
-        assert!(site.messages(&share).await[0].contains("Capabilities filter"));
+    async fn a5_only_the_subnets_of_the_zone_count(db) {
+        let mut far = servers("far", json!({}));
+        far.availability_zone = "far".into();
+        let site = site_with(&db, vec![servers("m", json!({})), far], |_| {}).await;
+        let member = site.member().await;
+        let id = network(&member, &["blue"]).await;
+        for subnet in ["red", "green"] {
+            let mut of_zone = named(subnet);
+            of_zone["availability_zone"] = json!("far");
+            net::subnet(&member, &id, of_zone).await;
+        }
+        let near = create_with(&member, &id, json!({ "availability_zone": "nova" })).await;
+        member.share_until(&near, "available").await;
+        let away = create_with(&member, &id, json!({ "availability_zone": "far" })).await;
+        failed(&member, &away).await;
+        assert!(site.messages(&away).await[0].contains("share_server_multiple_subnet_support"));
+        assert_eq!(site.servers(&id).await.len(), 1);
     }
 
     async fn a_zone_is_served_by_its_own_subnets_or_by_the_default_ones(db) {
@@ -156,34 +153,6 @@ both_databases! {
             let share = available(&member, &only_far).await;
             assert!(paths(&member, &share).await[0].starts_with("10.2.0."));
         }
-    }
-
-    async fn a_server_knows_what_its_driver_could_when_it_was_built(db) {
-        let site = site_with(&db, vec![servers("old", json!({})), servers("new", json!({ "allocation_update": true }))], |_| {}).await;
-        let operator = site.operator().await;
-        let (of_old, of_new) = (network(&operator, &["blue"]).await, network(&operator, &["blue"]).await);
-        let on = |id: &str, pool: &str| {
-            let (operator, id, pool) = (operator.clone(), id.to_owned(), pool.to_owned());
-            async move {
-                let share = create_with(&operator, &id, json!({ "scheduler_hints": { "only_host": pool } })).await;
-                operator.share_until(&share, "available").await;
-            }
-        };
-        on(&of_old, "stowage@old#p1").await;
-        on(&of_new, "stowage@new#p1").await;
-        let supports = |id: String| { let operator = operator.clone(); async move {
-            operator.get(&net::path(&id)).await.expect(200)["share_network"]["network_allocation_update_support"].clone()
-        } };
-        assert_eq!((supports(of_old.clone()).await, supports(of_new.clone()).await), (json!(false), json!(true)));
-        on(&of_new, "stowage@old#p1").await;
-        assert_eq!(supports(of_new.clone()).await, json!(false), "all its servers together");
-        let mut shown: Vec<(String, bool)> =
-            site.servers(&of_new).await.iter().map(|s| (text(&s["host"]), s["network_allocation_update_support"].as_bool().unwrap())).collect();
-        shown.sort_unstable();
-        assert_eq!(shown, [("stowage@new".to_owned(), true), ("stowage@old".to_owned(), false)]);
-        // once there is a server that cannot, the zone's subnets are what they are
-        let refused = try_subnet(&operator, &of_old, named("red")).await.expect(409);
-        assert!(refused["conflictingRequest"]["message"].as_str().unwrap().contains("network_allocation_update_support"), "{refused}");
     }
 
     async fn while_its_server_is_built_a_shares_rules_are_refused_with_the_shares_own_state(db) {
