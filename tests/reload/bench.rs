@@ -70,11 +70,8 @@ impl Bench {
         Self::over(db, &[], backends).await
     }
 
-    /// Puts a file into the plugin folder as a careful operator does: beside it first, then renamed over it.
     pub fn put(&self, name: &str, bytes: &[u8]) {
-        let aside = self.folder.join(format!(".{name}.new"));
-        fs::write(&aside, bytes).unwrap();
-        fs::rename(aside, self.folder.join(format!("{name}.wasm"))).unwrap();
+        drivers::put(&self.folder, name, bytes);
     }
 
     pub async fn offer(&self, name: &str, bytes: Vec<u8>) -> Offered {
@@ -140,14 +137,9 @@ pub fn memory() -> Vec<u8> {
     fs::read(drivers::file("memory")).unwrap()
 }
 
-/// The same driver in other bytes: a custom section at its end changes nothing but the hash.
+/// The same driver in other bytes.
 pub fn memory_version(n: u8) -> Vec<u8> {
-    let mut bytes = memory();
-    let name = b"test-version";
-    let content = [&[u8::try_from(name.len()).unwrap()], &name[..], &[n]].concat();
-    bytes.extend([0, u8::try_from(content.len()).unwrap()]);
-    bytes.extend(content);
-    bytes
+    drivers::other_build("memory", n)
 }
 
 pub fn template() -> Vec<u8> {

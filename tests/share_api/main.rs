@@ -8,6 +8,7 @@ mod ensure_down;
 mod ensure_late;
 mod ensure_many;
 mod ensure_processes;
+mod ensure_replaced;
 mod ensure_runs;
 mod ensure_several;
 mod ensure_snapshots;

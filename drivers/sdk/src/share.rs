@@ -187,7 +187,8 @@ impl<D: Access> bindings::access::Guest for Glue<D> {
 
 /// Interface `ensure`.
 pub trait Ensure: Driver {
-    /// Changes whenever shares should be ensured. No secrets.
+    /// Changes whenever shares should be ensured: made of the options and the array's facts that export locations depend on, and
+    /// of a word of your own for a release that makes them in another way. No secrets.
     fn fingerprint(&self, cx: &Context) -> Result<String>;
     /// What became of one share and its snapshots.
     fn ensure_share(&self, cx: &Context, item: &EnsureItem) -> Result<EnsureOutcome>;

@@ -9,6 +9,10 @@ fn same(a: &[ExportLocation], b: &[ExportLocation]) -> bool {
     a.len() == b.len() && a.iter().all(|l| b.iter().any(|m| m.path == l.path && m.admin_only == l.admin_only && m.preferred == l.preferred))
 }
 
+/// How this driver makes export locations. Another release that makes them in another way has another word here, and when it
+/// takes over, the shares of the one before are ensured.
+const LAYOUT: &str = "export-layout-1";
+
 /// How the answer about one share goes wrong.
 #[derive(Default)]
 struct Slip {
@@ -20,7 +24,8 @@ impl Ensure for Memory {
     fn fingerprint(&self, cx: &Context) -> Result<String> {
         self.verb(cx, "", "", |_| {
             let admin = self.config.admin_address.as_deref().unwrap_or_default();
-            Ok(format!("addresses {} admin {admin} array {}", self.config.addresses.join(" "), self.config.array_url.is_some()))
+            let addresses = self.config.addresses.join(" ");
+            Ok(format!("{LAYOUT} addresses {addresses} admin {admin} array {}", self.config.array_url.is_some()))
         })
     }
 
