@@ -1,7 +1,12 @@
 //! Ensuring shares on demand: what may be asked, who may ask, and what users see. By the rows of the specification.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use stowage::store::sql::backends::BackendKind;
+use stowage::{
+    driver::{Call, ErrorKind},
+    store::sql::backends::BackendKind,
+};
 use support::{Answer, Client, Persona};
 
 use crate::site::{Site, action, allow, backend};
@@ -107,6 +112,36 @@ async fn b1_a_service_that_is_down_is_a_conflict() {
     for answer in [strict(&operator).await, patient(&operator).await] {
         assert!(answer.fault(409).contains("it is down"), "{answer:?}");
     }
+}
+
+#[tokio::test]
+async fn b1_a_service_whose_driver_is_quarantined_is_a_conflict() {
+    let site = Site::faulty(&["ensure.fingerprint=trap"]).await;
+    let operator = site.operator().await;
+    support::wait::until("the quarantine", || async {
+        let driver = site.app().drivers.backend(HOST).unwrap();
+        let call = Call::internal("fingerprint", Duration::from_secs(10));
+        let error = driver.need_ensure().unwrap().fingerprint(&call).await.unwrap_err();
+        (error.kind == ErrorKind::Quarantined).then_some(())
+    })
+    .await;
+    for answer in [strict(&operator).await, patient(&operator).await] {
+        answer.expect(409);
+    }
+    assert_eq!(run(&site).await, Value::Null, "nothing was begun");
+}
+
+#[tokio::test]
+async fn b2_of_many_busy_shares_the_first_twenty_are_named_and_all_are_counted() {
+    let site = Site::start().await;
+    let operator = site.operator().await;
+    let shares = futures::future::join_all((0..22).map(|_| site.available())).await;
+    for id in &shares {
+        site.tell(id, "migrating").await;
+    }
+    let refused = strict(&operator).await.fault(409);
+    let named = shares.iter().filter(|id| refused.contains(id.as_str())).count();
+    assert!(refused.starts_with("22 shares") && named == 20, "{refused}");
 }
 
 #[tokio::test]

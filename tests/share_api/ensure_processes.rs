@@ -40,6 +40,14 @@ async fn run(admin: &Client) -> Value {
     admin.get(&format!("/backends/{HOST}/ensure")).await.expect(200)["ensure"].clone()
 }
 
+async fn ended(admin: &Client) -> Value {
+    wait::until("the run to end", || async {
+        let run = run(admin).await;
+        (run.is_object() && run["state"] != "running" && run["repeats"] == false).then_some(run)
+    })
+    .await
+}
+
 #[tokio::test]
 async fn b5_killed_in_the_middle_no_share_stays_ensuring() {
     let Running { mut process, admin, operator, shares } =
@@ -61,6 +69,33 @@ async fn b5_killed_in_the_middle_no_share_stays_ensuring() {
     for id in &shares {
         operator.share_until(id, "available").await;
     }
+}
+
+#[tokio::test]
+async fn b10_the_configuration_is_read_again_first() {
+    let Running { mut process, admin, operator, shares } = running(json!({ "export_addresses": ["192.0.2.10"] })).await;
+    let at = async |address: &str| {
+        for id in &shares {
+            let found = operator.get(&format!("/shares/{id}/export_locations")).await.expect(200);
+            assert!(found["export_locations"][0]["path"].as_str().unwrap().contains(address), "{found}");
+        }
+    };
+    process.reconfigure(|c| c.backends = vec![backend("m", json!({ "export_addresses": ["192.0.2.77"] }))]);
+    at("192.0.2.10").await;
+    patient(&operator).await.expect(202);
+    let last = ended(&admin).await;
+    assert_eq!(
+        (&last["cause"], &last["state"], &last["done"], &last["reason"]),
+        (&json!("request"), &json!("done"), &json!(3), &Value::Null),
+        "{last}"
+    );
+    at("192.0.2.77").await;
+    // one that says nonsense changes nothing, and is told of
+    std::fs::write(process.config_file(), "nonsense = [").unwrap();
+    patient(&operator).await.expect(202);
+    let last = ended(&admin).await;
+    assert_eq!((&last["state"], &last["unchanged"]), (&json!("done"), &json!(3)), "{last}");
+    assert!(last["reason"].as_str().unwrap().contains("the configuration is refused"), "{last}");
 }
 
 #[tokio::test]

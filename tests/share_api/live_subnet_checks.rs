@@ -181,6 +181,22 @@ both_databases! {
         site.untouched(&member, &live).await;
     }
 
+    async fn a11_a_check_counts_for_the_zone_it_was_made_for(db) {
+        let site = site(&db, json!({})).await;
+        let member = site.member().await;
+        let live = Live::on(&site, &member).await;
+        site.another_server(&member, &live.network, true).await;
+        let in_zone = || ask_with(&member, &live.network, "red", json!({ "availability_zone": "nova" }));
+        asked(&member, &live.network, "red").await;
+        let before = questions(&site).await;
+        in_zone().await.expect(202);
+        let after = questions(&site).await;
+        assert!(after > before, "who said yes to a default subnet has said nothing of one in a zone");
+        in_zone().await.expect(202);
+        ask(&member, &live.network, "red").await;
+        assert_eq!(questions(&site).await, after, "each is remembered");
+    }
+
     async fn a11_a_check_counts_for_the_driver_that_was_asked(db) {
         let site = site(&db, json!({})).await;
         let member = site.member().await;

@@ -81,6 +81,21 @@ both_databases! {
         }
     }
 
+    async fn a7_the_default_subnets_are_a_zone_of_their_own(db) {
+        let site = faulty(&db, &["allocations.check-update-network-allocations=refuse:unsupported"]).await;
+        let member = site.member().await;
+        let in_zone = |subnet: &str| json!({ "neutron_net_id": "net", "neutron_subnet_id": subnet, "availability_zone": "nova" });
+        let network = net::network(&member, in_zone("blue")).await;
+        available(&member, &network).await;
+        // no server is in the default ones
+        for _ in 0..2 {
+            add(&member, &network, "red").await;
+            assert_eq!(status(&member, &network).await, "active");
+        }
+        try_subnet(&member, &network, in_zone("red")).await.expect(409);
+        assert_eq!(net::subnet_ids(&member, &network).await.len(), 3);
+    }
+
     async fn a9_ipv6_comes_beside_ipv4_and_what_was_there_stays(db) {
         let site = site(&db, json!({})).await;
         let (member, operator) = (site.member().await, site.operator().await);
