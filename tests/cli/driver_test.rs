@@ -30,6 +30,19 @@ fn a_driver_that_keeps_its_promises_passes_without_a_configuration() {
 }
 
 #[test]
+fn a_driver_of_share_servers_is_tried_on_networks_of_the_kits_own() {
+    let config = "[[backend]]\nname = \"m\"\ndriver = \"memory\"\nkind = \"share\"\n\
+                  options = { driver_handles_share_servers = \"yes\", allocation_update = true, admin_addresses = 1 }\n";
+    let (status, said) = test("memory", Some(config), &[]);
+    assert_eq!(status, Some(0), "{said}");
+    for kept in
+        ["a repeated set-up finds the share server", "a live share server is given another subnet once", "a share server's teardown"]
+    {
+        assert!(said.contains(&format!("kept     {kept}")), "{said}");
+    }
+}
+
+#[test]
 fn a_broken_promise_is_named_and_ends_with_status_1() {
     let config = "[[backend]]\nname = \"m\"\ndriver = \"memory\"\noptions.faults = [\"volumes.extend=refuse:internal\"]\n";
     let (status, said) = test("memory", Some(config), &[]);

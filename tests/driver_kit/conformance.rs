@@ -3,7 +3,10 @@
 use std::{fs, time::Duration};
 
 use serde_json::{Value, json};
-use stowage::driver::kit::{self, Outcome, Report};
+use stowage::{
+    config::BackendKind,
+    driver::kit::{self, Outcome, Report},
+};
 use support::{array::Array, drivers, lab::Lab};
 
 const BUDGET: Duration = Duration::from_secs(60);
@@ -29,7 +32,7 @@ fn options(driver: &str) -> Value {
 }
 
 /// Hostile drivers break promises for a living; the sandbox suite is theirs. `linux` needs a node, and root.
-const TRIED_ELSEWHERE: [&str; 2] = ["hostile", "linux"];
+const TRIED_ELSEWHERE: [&str; 3] = ["hostile", "hostile-servers", "linux"];
 
 #[tokio::test]
 async fn every_built_driver_keeps_its_promises() {
@@ -55,23 +58,101 @@ async fn promises_are_kept_over_every_protocol() {
     }
 }
 
+/// Share servers that can do everything, and `more`.
+fn servers(more: Value) -> Value {
+    let mut all = json!({ "driver_handles_share_servers": "yes", "multiple_subnets": true, "allocation_update": true });
+    all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    all
+}
+
+fn outcome<'r>(report: &'r Report, promise: &str) -> &'r Outcome {
+    &report.checks.iter().find(|c| c.promise == promise).unwrap_or_else(|| panic!("{promise}: {report:#?}")).outcome
+}
+
+const SET_UP: &str = "a repeated set-up over two subnets finds the share server and answers the same";
+const ON_A_SERVER: &str = "a share on a server is exported at addresses of the server, and its repeated create answers the same";
+const CHECK: &str = "asking whether a share server can be given another subnet answers the same again, and changes nothing";
+const ANOTHER: &str = "a live share server is given another subnet once, however often, and what is mounted stays where it is";
+const TEAR_DOWN: &str =
+    "a share server's teardown may be repeated, also without details, and what was never built is torn down with success";
+
+#[tokio::test]
+async fn promises_are_kept_by_share_servers_and_by_shares_on_them() {
+    for more in [
+        json!({}),
+        json!({ "driver_handles_share_servers": "either", "share_protocols": ["cifs"] }),
+        json!({ "addresses_per_subnet": 3, "admin_addresses": 2 }),
+        json!({ "ip_versions": ["6"] }),
+    ] {
+        let report = report("memory", servers(more.clone())).await;
+        assert_kept(&format!("servers with {more}"), &report);
+        for promise in [SET_UP, ON_A_SERVER, CHECK, ANOTHER, TEAR_DOWN, "an extend may be repeated"] {
+            assert_eq!(outcome(&report, promise), &Outcome::Kept, "{more}: {promise}");
+        }
+    }
+    let one = report("memory", servers(json!({ "multiple_subnets": false, "allocation_update": false }))).await;
+    assert_kept("one subnet", &one);
+    assert_eq!(outcome(&one, "a repeated set-up finds the share server and answers the same"), &Outcome::Kept);
+}
+
+#[tokio::test]
+async fn a_check_that_is_refused_leaves_all_as_it_was_and_the_rest_is_left_out() {
+    let refusing = report("memory", servers(json!({ "allocation_update_refusal": "no VLAN there" }))).await;
+    assert_kept("a driver that refuses", &refusing);
+    assert_eq!(outcome(&refusing, CHECK), &Outcome::Kept);
+    let left_out = outcome(&refusing, "another subnet for a live share server");
+    assert!(matches!(left_out, Outcome::Skipped(why) if why.contains("no VLAN there")), "{left_out:?}");
+}
+
+#[tokio::test]
+async fn the_kit_names_what_share_servers_break() {
+    for (fault, promise) in [
+        ("share-servers.setup#2=refuse:internal", SET_UP),
+        ("share-servers.setup#3=refuse:internal", CHECK),
+        ("share-servers.teardown#2=refuse:not-found", TEAR_DOWN),
+        ("share-servers.allocations-wanted=wrong-answer", "the addresses that a share server wants stay the same"),
+        ("allocations.check-update-network-allocations#2=refuse:internal", CHECK),
+        ("allocations.update-network-allocations#2=refuse:internal", ANOTHER),
+        ("allocations.update-network-allocations=wrong-answer", ANOTHER),
+    ] {
+        let report = report("memory", servers(json!({ "faults": [fault] }))).await;
+        assert!(matches!(outcome(&report, promise), Outcome::Broken(_)), "{fault}: {report:#?}");
+    }
+    let lab = Lab::new().await;
+    let lie = json!({ "lie": "others-addresses" });
+    let liar = lab.open_with("hostile-servers", &lie, |config| config.kind = BackendKind::Share).await.unwrap();
+    let report = kit::run(&liar, BUDGET).await;
+    let Outcome::Broken(why) = outcome(&report, ON_A_SERVER) else { panic!("{report:#?}") };
+    assert!(why.contains("203.0.113.99:/") && why.contains("not at an address that its server was given"), "{why}");
+}
+
 #[tokio::test]
 async fn promises_are_kept_when_the_array_is_outside_the_process() {
-    let array = Array::start().await.unwrap();
-    let lab = Lab::new().await;
-    let authority = array.url().trim_start_matches("http://").to_owned();
-    let backend =
-        lab.open_with("memory", &json!({ "array_url": array.url() }), |config| config.grants.http = vec![authority]).await.unwrap();
-    assert_kept("HTTP array", &kit::run(&backend, BUDGET).await);
-    let left = array.control.objects().await.unwrap();
-    assert!(left.values().all(|kind| kind.is_empty()), "the kit left behind {left:#?}");
+    for mode in ["no", "either", "yes"] {
+        let array = Array::start().await.unwrap();
+        let lab = Lab::new().await;
+        let authority = array.url().trim_start_matches("http://").to_owned();
+        let options = servers(json!({ "driver_handles_share_servers": mode, "array_url": array.url() }));
+        let backend = lab.open_with("memory", &options, |config| config.grants.http = vec![authority]).await.unwrap();
+        assert_kept("HTTP array", &kit::run(&backend, BUDGET).await);
+        let left = array.control.objects().await.unwrap();
+        assert!(left.values().all(|kind| kind.is_empty()), "the kit left behind {left:#?}");
+    }
 }
 
 #[tokio::test]
 async fn promises_are_kept_when_work_takes_long() {
-    let pending = ["volumes.create", "volumes.extend", "volume-clone.clone", "shares.create", "shares.extend"];
+    let pending = [
+        "volumes.create",
+        "volumes.extend",
+        "volume-clone.clone",
+        "shares.create",
+        "shares.extend",
+        "share-servers.setup",
+        "allocations.update-network-allocations",
+    ];
     let faults: Vec<String> = pending.iter().map(|verb| format!("{verb}=pending:2")).collect();
-    assert_kept("pending work", &report("memory", json!({ "faults": faults })).await);
+    assert_kept("pending work", &report("memory", servers(json!({ "faults": faults, "driver_handles_share_servers": "either" }))).await);
 }
 
 #[tokio::test]

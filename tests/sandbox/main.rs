@@ -2,6 +2,7 @@
 
 mod compile;
 mod hostile;
+mod hostile_servers;
 mod isolation;
 mod lease;
 mod load;

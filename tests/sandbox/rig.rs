@@ -40,10 +40,21 @@ impl Rig {
 
     /// Opens a back end over a built driver.
     pub async fn try_open(&self, name: &str, driver: &str, options: Value, grants: Grants) -> DriverResult<Arc<Backend>> {
+        self.try_open_as(BackendKind::Block, name, driver, options, grants).await
+    }
+
+    pub async fn try_open_as(
+        &self,
+        kind: BackendKind,
+        name: &str,
+        driver: &str,
+        options: Value,
+        grants: Grants,
+    ) -> DriverResult<Arc<Backend>> {
         let bytes = Bytes::from(std::fs::read(drivers::file(driver)).unwrap());
         let loaded = self.loader.load(driver, bytes).await.unwrap();
         let options = options.as_object().cloned().unwrap_or_else(Map::new);
-        let config = BackendConfig { grants, options, kind: BackendKind::Block, ..BackendConfig::new(name, driver) };
+        let config = BackendConfig { grants, options, kind, ..BackendConfig::new(name, driver) };
         loaded.open(&format!("stowage@{name}"), Arc::new(config)).await.map(Arc::new)
     }
 

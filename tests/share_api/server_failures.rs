@@ -1,8 +1,8 @@
 //! Share servers that cannot be built: nothing is left of them but a server in error, which can be deleted.
 
 use serde_json::{Value, json};
-use stowage::store::sql::jobs::JobFilter;
-use support::{Client, both_databases};
+use stowage::{config::BackendConfig, store::sql::jobs::JobFilter};
+use support::{Client, Persona, both_databases};
 
 use crate::{
     net::{self, subnet_ids},
@@ -67,7 +67,36 @@ both_databases! {
         }
     }
 
-    async fn a6_a_subnet_without_an_address_left_fails_the_whole(db) {
+    async fn what_a_driver_lies_of_its_servers_is_not_kept_and_the_operator_reads_which_lie(db) {
+        let lies = [
+            ("many-addresses", "4294967295 addresses in one place are wanted"),
+            ("huge-details", "server details has 1048576 bytes"),
+            ("endless-token", "a pending token has 100000 bytes"),
+        ];
+        let liar = |lie: &str| {
+            let mut backend = BackendConfig::of_shares(lie, "hostile-servers");
+            backend.options.insert("lie".to_owned(), json!(lie));
+            backend
+        };
+        let mut backends: Vec<BackendConfig> = lies.iter().map(|(lie, _)| liar(lie)).collect();
+        backends.push(servers("m", json!({})));
+        let site = site_with(&db, backends, |_| {}).await;
+        let (operator, admin) = (site.operator().await, site.admin(Persona::Admin).await);
+        for (lie, why) in lies {
+            let hints = json!({ "scheduler_hints": { "only_host": format!("stowage@{lie}#pool0") } });
+            let message = fails_on(&site, &operator, &["blue"], hints).await;
+            assert!(message.contains("Could not find an existing share server or allocate one"), "{lie}: {message}");
+            assert!(!message.contains(why), "a user reads nothing of the driver's words: {message}");
+            let jobs = admin.get("/jobs?kind=share_server.create").await.expect(200);
+            let told = jobs["jobs"].as_array().unwrap().iter().any(|j| j["reason"].as_str().is_some_and(|r| r.contains(why)));
+            assert!(told, "{lie}: {jobs}");
+        }
+        let honest = json!({ "scheduler_hints": { "only_host": "stowage@m#p1" } });
+        let share = create_with(&operator, &network(&operator, &["blue"]).await, honest).await;
+        operator.share_until(&share, "available").await;
+    }
+
+    async fn a_subnet_without_an_address_left_fails_the_whole(db) {
         let site = site(&db, json!({ "multiple_subnets": true, "addresses_per_subnet": 2 })).await;
         for subnets in [&["tiny"][..], &["blue", "tiny"], &["tiny", "green"]] {
             let message = fails(&site, subnets).await;

@@ -5,13 +5,14 @@
 //! run; what it left behind is deleted at the end as far as the driver does that.
 
 mod block;
+mod server;
 mod share;
 
 use std::{future::Future, time::Duration};
 
 use super::{
     Backend, Call, DriverResult,
-    capability::Pool,
+    capability::{Features, Pool},
     types::{Answer, PollOutcome},
 };
 
@@ -82,6 +83,7 @@ pub async fn run(backend: &Backend, budget: Duration) -> Report {
     }
     if backend.shares().is_some() {
         share::run(&desk, &pool, &mut report).await;
+        server::run(&desk, &pool, &mut report).await;
     }
     report
 }
@@ -97,6 +99,10 @@ impl Desk<'_> {
     fn call(&self, operation: &str) -> Call {
         let request = format!("req-{}", uuid::Uuid::new_v4());
         Call::new(format!("kit:{operation}"), 1, request, self.budget, crate::jobs::Lease::unbounded())
+    }
+
+    fn features(&self) -> Features {
+        self.backend.capabilities().map(|timed| timed.report.features.clone()).unwrap_or_default()
     }
 
     /// Follows pending work to its end, for at most ten times the budget of one call.

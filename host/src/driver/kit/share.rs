@@ -1,64 +1,97 @@
-//! The promises of share drivers, for shares on the array's own addresses. Where every share needs a server, a network is
-//! needed too, which a kit does not have: those promises are skipped.
+//! The promises of share drivers, for shares on the array's own addresses, or where every share needs one, on a server.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, net::IpAddr};
 
 use uuid::Uuid;
 
 use super::{Desk, OrSay as _, Report, refused_as, same};
 use crate::driver::{
     DriverResult, ErrorKind,
-    capability::ShareServerMode,
+    capability::{Features, ShareServerMode},
     types::{
-        AccessChange, AccessKind, AccessMode, AccessRule, Answer, EnsureItem, EnsureOutcome, PollOutcome, Share, ShareProtocol,
-        ShareSnapshot, ShareUpdate, StringMap,
+        AccessChange, AccessKind, AccessMode, AccessRule, Answer, EnsureItem, EnsureOutcome, IpVersion, PollOutcome, Share, ShareProtocol,
+        ShareServer, ShareSnapshot, ShareUpdate, StringMap,
     },
 };
 
-fn share(pool: &str, protocol: ShareProtocol) -> Share {
-    Share {
-        id: Uuid::new_v4().to_string(),
-        name: "stowage-kit".to_owned(),
-        project_id: String::new(),
-        pool: pool.to_owned(),
-        protocol,
-        size_gib: 1,
-        provider_id: None,
-        provider_data: None,
-        locations: Vec::new(),
-        server: None,
-        specs: StringMap::new(),
-        metadata: StringMap::new(),
+/// Where the shares of a run are.
+pub struct On<'a> {
+    pub pool: &'a str,
+    pub protocol: ShareProtocol,
+    /// None: on the array's own addresses.
+    pub server: Option<ShareServer>,
+}
+
+impl On<'_> {
+    pub fn share(&self) -> Share {
+        Share {
+            id: Uuid::new_v4().to_string(),
+            name: "stowage-kit".to_owned(),
+            project_id: String::new(),
+            pool: self.pool.to_owned(),
+            protocol: self.protocol.clone(),
+            size_gib: 1,
+            provider_id: None,
+            provider_data: None,
+            locations: Vec::new(),
+            server: self.server.clone(),
+            specs: StringMap::new(),
+            metadata: StringMap::new(),
+        }
     }
 }
 
-fn rule(protocol: &ShareProtocol, number: u8) -> AccessRule {
+/// The address that an export path begins with: `192.0.2.1:/a`, `[2001:db8::1]:/a`, `\\192.0.2.1\a`. None: it is a name.
+pub fn address_of(path: &str) -> Option<IpAddr> {
+    if let Some(unc) = path.strip_prefix("\\\\") {
+        return unc.split('\\').next()?.parse().ok();
+    }
+    match path.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?.0.parse().ok(),
+        None => path.split_once(':')?.0.parse().ok(),
+    }
+}
+
+/// A back end that does not say exports over IPv4.
+pub fn only_ipv6(features: &Features) -> bool {
+    !features.ip_versions.is_empty() && !features.ip_versions.contains(&IpVersion::V4)
+}
+
+/// Of an address family that the back end exports in.
+fn rule(features: &Features, protocol: &ShareProtocol, number: u8) -> AccessRule {
     let (kind, to) = match protocol {
         ShareProtocol::Cephfs => (AccessKind::Cephx, format!("kit{number}")),
         ShareProtocol::Cifs => (AccessKind::User, format!("kit{number}")),
         ShareProtocol::Glusterfs => (AccessKind::Cert, format!("kit{number}.test")),
+        _ if only_ipv6(features) => (AccessKind::Ip, format!("2001:db8::{number}")),
         _ => (AccessKind::Ip, format!("192.0.2.{number}")),
     };
     AccessRule { id: Uuid::new_v4().to_string(), kind, to, level: AccessMode::ReadWrite, key: None }
 }
 
 impl Desk<'_> {
-    async fn made_share(&self, what: &str, answer: DriverResult<Answer<ShareUpdate>>) -> Result<ShareUpdate, String> {
+    pub async fn made_share(&self, what: &str, answer: DriverResult<Answer<ShareUpdate>>) -> Result<ShareUpdate, String> {
         let end = |outcome| if let PollOutcome::Share(update) = outcome { Some(update) } else { None };
         self.finish(what, answer, end).await
     }
 }
 
 pub async fn run(desk: &Desk<'_>, pool: &str, report: &mut Report) {
-    let features = desk.backend.capabilities().map(|timed| timed.report.features.clone()).unwrap_or_default();
+    let features = desk.features();
     if features.share_server_mode == ShareServerMode::WithServers {
-        return report.skip("shares", "each share needs a share server, and the kit has no network to build one in");
+        // each of them is on a server
+        return;
     }
     let Some(protocol) = features.share_protocols.first().cloned() else {
         return report.skip("shares", "no share protocol is reported");
     };
+    checks(desk, &On { pool, protocol, server: None }, report).await;
+}
+
+/// Makes a share there, and tries everything with it.
+pub async fn checks(desk: &Desk<'_>, on: &On<'_>, report: &mut Report) {
     let Some(shares) = desk.backend.shares() else { return };
-    let mut s = share(pool, protocol.clone());
+    let mut s = on.share();
     let mut locations = Vec::new();
     report
         .check("a repeated create finds the share, whose locations are there and distinct", async {
@@ -84,15 +117,15 @@ pub async fn run(desk: &Desk<'_>, pool: &str, report: &mut Report) {
             Ok(())
         })
         .await;
-    access(desk, &s, &protocol, report).await;
-    snapshots(desk, pool, &s, report).await;
-    ensure(desk, pool, &s, report).await;
+    access(desk, &s, &on.protocol, report).await;
+    snapshots(desk, on, &s, report).await;
+    ensure(desk, on, &s, report).await;
     report
         .check("a delete may be repeated, and what was never made is deleted with success", async {
             for attempt in ["delete", "repeated delete"] {
                 shares.delete(&desk.call("delete share"), &s).await.or_say(attempt)?;
             }
-            let never = share(pool, protocol.clone());
+            let never = on.share();
             shares.delete(&desk.call("delete never"), &never).await.or_say("delete of what was never made")
         })
         .await;
@@ -102,7 +135,8 @@ async fn access(desk: &Desk<'_>, s: &Share, protocol: &ShareProtocol, report: &m
     let Some(access) = desk.backend.access() else { return report.skip("access", "access is not exported") };
     report
         .check("each rule gets a state, whether it is new, given again or all are applied anew", async {
-            let (one, two) = (rule(protocol, 7), rule(protocol, 8));
+            let features = desk.features();
+            let (one, two) = (rule(&features, protocol, 7), rule(&features, protocol, 8));
             let both = vec![one.clone(), two.clone()];
             for (what, rules, added, removed) in [
                 ("first rule", vec![one.clone()], vec![one.clone()], vec![]),
@@ -125,7 +159,7 @@ async fn access(desk: &Desk<'_>, s: &Share, protocol: &ShareProtocol, report: &m
         .await;
 }
 
-async fn snapshots(desk: &Desk<'_>, pool: &str, s: &Share, report: &mut Report) {
+async fn snapshots(desk: &Desk<'_>, on: &On<'_>, s: &Share, report: &mut Report) {
     let Some(snapshots) = desk.backend.share_snapshots() else {
         return report.skip("snapshots of shares", "share-snapshots is not exported");
     };
@@ -138,7 +172,7 @@ async fn snapshots(desk: &Desk<'_>, pool: &str, s: &Share, report: &mut Report) 
         provider_id: None,
         provider_data: None,
         locations: Vec::new(),
-        server: None,
+        server: s.server.clone(),
         metadata: StringMap::new(),
     };
     report
@@ -150,7 +184,7 @@ async fn snapshots(desk: &Desk<'_>, pool: &str, s: &Share, report: &mut Report) 
     if let (Some(from), Some(shares)) = (desk.backend.share_from_snapshot(), desk.backend.shares()) {
         report
             .check("a share made from a snapshot may be larger, and is deleted like any other", async {
-                let copy = Share { size_gib: 4, ..share(pool, s.protocol.clone()) };
+                let copy = Share { size_gib: 4, ..on.share() };
                 let call = desk.call("share from snapshot");
                 let first = desk.made_share("from snapshot", from.create_from_snapshot(&call, &copy, &taken, s).await).await?;
                 let again = desk.made_share("repeat", from.create_from_snapshot(&call, &copy, &taken, s).await).await?;
@@ -169,7 +203,7 @@ async fn snapshots(desk: &Desk<'_>, pool: &str, s: &Share, report: &mut Report) 
         .await;
 }
 
-async fn ensure(desk: &Desk<'_>, pool: &str, s: &Share, report: &mut Report) {
+async fn ensure(desk: &Desk<'_>, on: &On<'_>, s: &Share, report: &mut Report) {
     let Some(ensure) = desk.backend.ensure() else { return report.skip("ensuring shares", "ensure is not exported") };
     report
         .check("the fingerprint stays while nothing changes", async {
@@ -179,7 +213,7 @@ async fn ensure(desk: &Desk<'_>, pool: &str, s: &Share, report: &mut Report) {
         .await;
     report
         .check("ensuring answers for each share, and says of a good one that nothing changed", async {
-            let lost = share(pool, s.protocol.clone());
+            let lost = on.share();
             let item = |share: &Share| EnsureItem { share: share.clone(), snapshots: Vec::new() };
             let found = ensure.ensure_shares(&desk.call("ensure"), &[item(s), item(&lost)]).await.or_say("ensure")?;
             match found.get(&s.id) {
@@ -200,7 +234,7 @@ async fn ensure(desk: &Desk<'_>, pool: &str, s: &Share, report: &mut Report) {
     if let Some(access) = desk.backend.access() {
         report
             .check("rules of a share that is not there are refused as not-found", async {
-                let lost = share(pool, s.protocol.clone());
+                let lost = on.share();
                 let applied = access.apply(&desk.call("rules of nothing"), &lost, &AccessChange::default()).await;
                 refused_as("apply", applied, ErrorKind::NotFound)
             })

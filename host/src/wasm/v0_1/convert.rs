@@ -341,7 +341,7 @@ impl FromWit<allocations::CheckOutcome> for t::NetworkCheck {
     fn from_wit(wit: allocations::CheckOutcome) -> Self {
         match wit {
             allocations::CheckOutcome::Ok => Self::Ok,
-            allocations::CheckOutcome::Refused(reason) => Self::Refused(reason),
+            allocations::CheckOutcome::Refused(reason) => Self::Refused(text(&reason, MESSAGE)),
         }
     }
 }
