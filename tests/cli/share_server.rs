@@ -36,6 +36,31 @@ async fn network(client: &Client) -> String {
     id
 }
 
+#[tokio::test]
+async fn doctor_names_addresses_in_a_subnet_that_is_not_configured_any_more_and_whose_they_are() {
+    let mut process = with_servers().await;
+    let personas = process.personas().await;
+    let operator = process.client(&personas, Api::Share, Persona::Admin).at("2.70");
+    let specs = json!({ "driver_handles_share_servers": "True" });
+    operator.post("/types", json!({ "share_type": { "name": "served", "extra_specs": specs } })).await.expect(200);
+    network(&operator).await;
+    let server = operator.get("/share-servers").await.expect(200)["share_servers"][0]["id"].as_str().unwrap().to_owned();
+    let doctor = |process: &Process| {
+        let out = process.command().arg("doctor").output().unwrap();
+        (out.status.code(), String::from_utf8_lossy(&out.stdout).into_owned())
+    };
+    assert!(process.terminate().await.success());
+    let (status, said) = doctor(&process);
+    assert!(status == Some(0) && !said.contains("subnet blue"), "{said}");
+    process.reconfigure(|c| c.network.subnets[0].id = "azure".into());
+    process.reconfigure(|c| c.network.default_subnet = "azure".into());
+    let (status, said) = doctor(&process);
+    assert_eq!(status, Some(0), "{said}");
+    let note = said.lines().find(|l| l.starts_with("note  subnet blue: ")).unwrap_or_else(|| panic!("{said}"));
+    assert!(note.contains(&format!("have addresses in it (1, of {server})")) && note.contains("[[network.subnet]]"), "{note}");
+    assert!(note.contains(&format!("openstack share server delete {server}")), "{note}");
+}
+
 fn set(process: &Process, ids: &[&str], value: &str) -> (Option<i32>, String) {
     let what = ["--capability", "network_allocation_update_support", "--value", value];
     let out = process.command().args(["manage", "share-server", "set-capability", "--share-server"]).args(ids).args(what).output().unwrap();

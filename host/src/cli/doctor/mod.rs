@@ -1,6 +1,7 @@
 //! `stowage doctor`: one line a check, and for each that fails what to do. Changes nothing, except that a driver it had to
 //! compile is kept where the service keeps compiled drivers.
 
+mod addresses;
 mod drivers;
 mod webhook;
 
@@ -9,6 +10,7 @@ use std::{fmt::Display, os::unix::fs::PermissionsExt};
 use anyhow::Result;
 use stowage::{
     config::{Config, IdentityMode, database_shown},
+    copy::CopyError,
     error::chain,
     service::volume_type::seed::no_such_default,
     store::{Store, StoreError, sql::types::TypeOf},
@@ -47,6 +49,7 @@ pub async fn doctor(args: &SourceArgs) -> Result<bool> {
             ports(&mut report, &config).await;
             let database = database(&mut report, &config).await;
             drivers::check(&mut report, &config, &database).await;
+            addresses::check(&mut report, &config, &database).await;
             webhook::check(&mut report, &config).await;
             database.close().await;
             copying(&mut report, &config).await;
@@ -152,6 +155,13 @@ async fn default_type(report: &mut Report, config: &Config, store: &Store) {
 async fn copying(report: &mut Report, config: &Config) {
     match stowage::copy::qemu::probe(&config.copy).await {
         Ok(version) => report.ok("copying volumes", version),
+        Err(CopyError::Missing { program, reason }) => report.note(
+            "copying volumes",
+            format_args!(
+                "{program}: {reason}; install qemu-utils with its iSCSI module, or set copy.program and copy.module_dir. Without it volumes \
+                 stay in their pools"
+            ),
+        ),
         Err(e) => report.note("copying volumes", format_args!("{e}; without it volumes stay in their pools")),
     }
 }

@@ -22,6 +22,14 @@ pub struct AllocationRow {
     pub created_at: Micros,
 }
 
+/// How many addresses are given in a network, and to how many servers.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+pub struct KeyRow {
+    pub network_key: String,
+    pub addresses: i64,
+    pub servers: i64,
+}
+
 const OF_SERVER: &str = "SELECT id, share_server_id, subnet_id, network_key, ip_address, mac_address, label, created_at FROM network_allocations \
      WHERE share_server_id = $1 ORDER BY network_key, created_at, id";
 
@@ -29,6 +37,20 @@ impl Store {
     /// Every address of a server.
     pub async fn network_allocations_of(&self, server_id: &str) -> StoreResult<Vec<AllocationRow>> {
         Ok(on_read!(self, p => sqlx::query_as(OF_SERVER).bind(server_id).fetch_all(p).await?))
+    }
+
+    /// Every network that addresses are given in. It reads all of them: for operators' tools.
+    pub async fn network_keys(&self) -> StoreResult<Vec<KeyRow>> {
+        let sql = "SELECT network_key, COUNT(*) AS addresses, COUNT(DISTINCT share_server_id) AS servers FROM network_allocations \
+                   GROUP BY network_key ORDER BY network_key";
+        Ok(on_read!(self, p => sqlx::query_as(sql).fetch_all(p).await?))
+    }
+
+    /// Some of the servers with addresses in a network, by id.
+    pub async fn servers_with_addresses_in(&self, network_key: &str, limit: i64) -> StoreResult<Vec<String>> {
+        let sql = "SELECT DISTINCT share_server_id FROM network_allocations WHERE network_key = $1 ORDER BY share_server_id LIMIT $2";
+        let rows: Vec<(String,)> = on_read!(self, p => sqlx::query_as(sql).bind(network_key).bind(limit).fetch_all(p).await?);
+        Ok(rows.into_iter().map(|(id,)| id).collect())
     }
 }
 
