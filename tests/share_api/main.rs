@@ -58,6 +58,7 @@ mod snapshots_served;
 mod snapshots_used;
 mod statements;
 mod subnets;
+mod typed_clients;
 mod types;
 mod who_may;
 mod withdrawn;
