@@ -198,6 +198,19 @@ async fn every_time_is_iso_8601_in_utc_and_none_is_the_epoch() {
 }
 
 #[tokio::test]
+async fn a_loop_is_run_by_its_name_which_is_words_with_hyphens() {
+    let site = Site::start().await;
+    let operator = site.admin(Persona::Admin).await;
+    let loops = operator.get("/loops").await.expect(200)["loops"].clone();
+    for name in loops.as_object().unwrap().keys() {
+        assert!(name.split('-').all(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase())), "{name}");
+        operator.post(&format!("/loops/{name}/run"), json!({})).await.expect(202);
+    }
+    assert!(loops.as_object().unwrap().contains_key("empty-bin"), "{loops}");
+    operator.post("/loops/empty_bin/run", json!({})).await.expect(404);
+}
+
+#[tokio::test]
 async fn a_back_end_whose_pools_take_nothing_is_down_as_storage_though_its_service_is_up() {
     let site = Site::start().await;
     let operator = site.operator().await.at("3.49");

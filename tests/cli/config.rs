@@ -146,6 +146,22 @@ fn migrate_may_be_run_twice() {
 }
 
 #[test]
+fn help_of_a_node_shows_no_option_that_means_nothing_there() {
+    let home = tempfile::tempdir().unwrap();
+    let help = |of: &str| text(&command(home.path()).args([of, "--help"]).output().unwrap().stdout);
+    assert!(help("doctor").contains("--config") && help("node").contains("--loop-size"));
+    assert!(!help("node").contains("--config <") && !help("node").contains("--state-dir"), "{}", help("node"));
+}
+
+#[test]
+fn doctor_says_what_copying_volumes_lacks_and_what_to_do() {
+    let home = tempfile::tempdir().unwrap();
+    let said = text(&run(&home, "[copy]\nprogram = \"/nowhere/qemu-img\"\n", &["doctor"]).stdout);
+    assert!(said.contains("note  copying volumes: /nowhere/qemu-img: No such file"), "{said}");
+    assert!(said.contains("install qemu-utils") && said.contains("copy.program") && !said.contains("operator:"), "{said}");
+}
+
+#[test]
 fn wrong_usage_ends_with_status_2() {
     let home = tempfile::tempdir().unwrap();
     assert_eq!(command(home.path()).arg("frobnicate").output().unwrap().status.code(), Some(2));

@@ -50,7 +50,14 @@ async fn the_running_service_repeats_what_failed() {
     let server = operator.get("/share-servers").await.expect(200)["share_servers"][0]["id"].as_str().unwrap().to_owned();
 
     let (status, said) = retry(&process, &server);
-    assert!(status == Some(1) && said.contains("no update of it failed"), "{said}");
+    assert!(status == Some(1) && said.contains("no update of it failed") && !said.contains("delete it"), "{said}");
+    let told = async |status: &str| {
+        operator.post(&format!("/share-servers/{server}/action"), json!({ "reset_status": { "status": status } })).await.expect(202)
+    };
+    told("error").await;
+    let (status, said) = retry(&process, &server);
+    assert!(status == Some(1) && said.contains("no update of it failed") && said.contains("delete it (`openstack"), "{said}");
+    told("active").await;
     operator.post(&format!("/share-networks/{network}/subnets"), json!({ "share-network-subnet": {} })).await.expect(200);
     let path = format!("/share-servers/{server}");
     operator.until(&path, |a| a.body()["share_server"]["status"] == "error").await;

@@ -61,7 +61,7 @@ async fn when_its_time_is_over_it_is_deleted() {
     let (gone, kept) = (site.available().await, site.available().await);
     member.post(&action(&gone), json!({ "soft_delete": null })).await.expect(202);
     support::wait::until("the share to go", || async {
-        site.app().reconcilers.kick("empty_bin");
+        site.app().reconcilers.kick("empty-bin");
         (member.get(&format!("/shares/{gone}")).await.status == 404).then_some(())
     })
     .await;

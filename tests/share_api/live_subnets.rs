@@ -291,27 +291,30 @@ both_databases! {
         try_subnet(&member, &network, json!({ "neutron_net_id": "net", "neutron_subnet_id": "nowhere" })).await.expect(400);
     }
 
-    async fn a12_what_is_not_at_rest_is_named(db) {
+    async fn a12_what_is_not_at_rest_is_named_and_who_ends_it(db) {
         let site = site(&db, json!({ "faults": ["access.apply@busy*=delay:600"] })).await;
         let (member, operator) = (site.member().await, site.operator().await);
         let live = Live::on(&site, &member).await;
-        let refused = async |what: &str| {
+        let refused = async |what: &str, who: &str, next: &str| {
             for answer in [try_add(&member, &live.network, "red").await, ask_with(&member, &live.network, "red", json!({})).await] {
+                assert_eq!(answer.headers["x-stowage-who-can-act"], who, "{what}");
                 let body = answer.expect(400);
-                assert!(said(&body).contains(what), "{what}: {body}");
+                assert!(said(&body).contains(what) && said(&body).ends_with(next), "{what}: {body}");
             }
         };
         site.tell(&live.share, "error").await;
-        refused(&live.share).await;
+        refused(&live.share, "user", "Delete it, or have your administrator reset it, first.").await;
+        site.tell(&live.share, "migrating").await;
+        refused(&live.share, "user", "Try again when that has ended.").await;
         site.tell(&live.share, "available").await;
         let reset = |status: &str| json!({ "reset_status": { "status": status } });
         operator.post(&format!("{}/action", one(&live.server)), reset("error")).await.expect(202);
-        refused(&live.server).await;
+        refused(&live.server, "operator", "Your administrator has to heal or delete it first.").await;
         operator.post(&format!("{}/action", one(&live.server)), reset("active")).await.expect(202);
         // a rule that the driver does not apply
         let bad = text(&member.post(&action(&live.share), json!({ "allow_access": { "access_type": "user", "access_to": "somebody" } })).await.expect(200)["access"]["id"]);
         crate::live::rule_until(&member, &bad, "error").await;
-        refused(&live.share).await;
+        refused(&live.share, "user", "Remove the rules that are in error first.").await;
         member.post(&action(&live.share), json!({ "deny_access": { "access_id": bad } })).await.expect(202);
         member.until_gone(&format!("/share-access-rules/{bad}")).await;
         operator.post(&net::action(&live.network), reset("error")).await.expect(202);

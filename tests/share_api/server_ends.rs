@@ -26,7 +26,7 @@ async fn drop_share(client: &Client, share: &str) {
 async fn reaped(site: &Site, server: &str) {
     let operator = site.operator().await;
     support::wait::until("the idle server to go", || async {
-        site.app().reconcilers.kick("idle_servers");
+        site.app().reconcilers.kick("idle-servers");
         (operator.get(&one(server)).await.status == 404).then_some(())
     })
     .await;
@@ -36,7 +36,7 @@ async fn reaped(site: &Site, server: &str) {
 async fn forgotten(site: &Site, network: &str) {
     support::wait::until("the network's rows to go", || async {
         let mut tx = site.app().store.begin().await.unwrap();
-        let there = tx.share_network_held(network).await.unwrap();
+        let there = tx.share_network_locked_if_deleted_too(network).await.unwrap();
         tx.rollback().await.unwrap();
         (!there).then_some(())
     })
@@ -112,7 +112,7 @@ both_databases! {
         // one that a share was put on meanwhile stays
         let share = available(&member, &unused).await;
         let next = site.only_server(&unused).await;
-        site.app().reconcilers.kick("idle_servers");
+        site.app().reconcilers.kick("idle-servers");
         member.share_until(&share, "available").await;
         drop_share(&member, &share).await;
         reaped(&site, &next).await;
@@ -128,10 +128,10 @@ both_databases! {
         assert_eq!(row().await.idle_since, None);
         drop_share(&member, &share).await;
         let since = row().await.idle_since.unwrap();
-        let runs = || site.app().reconcilers.status()["idle_servers"].runs;
+        let runs = || site.app().reconcilers.status()["idle-servers"].runs;
         let before = runs();
         support::wait::until("the clean-up to run", || async {
-            site.app().reconcilers.kick("idle_servers");
+            site.app().reconcilers.kick("idle-servers");
             (runs() > before + 1).then_some(())
         })
         .await;

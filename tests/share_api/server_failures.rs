@@ -183,7 +183,7 @@ both_databases! {
         let again = create(&member, &network(&member, &["tiny"]).await).await;
         failed(&member, &again).await;
         support::wait::until("no server in error to be left", || async {
-            site.app().reconcilers.kick("idle_servers");
+            site.app().reconcilers.kick("idle-servers");
             let listed = site.operator().await.get("/share-servers").await.expect(200);
             listed["share_servers"].as_array().unwrap().iter().all(|s| s["status"] == "active").then_some(())
         })

@@ -15,6 +15,11 @@ use super::line;
 
 #[derive(Args)]
 pub struct Node {
+    // those of the other commands, which mean nothing here: its help does not show them
+    #[arg(long, hide = true)]
+    config: Option<PathBuf>,
+    #[arg(long, hide = true)]
+    state_dir: Option<PathBuf>,
     /// Everything the node has: data, records, secrets, the iSCSI service's socket. On btrfs, or see --loop-size.
     #[arg(long, value_name = "DIR", default_value = "/var/lib/stowage-node")]
     dir: PathBuf,

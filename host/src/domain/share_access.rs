@@ -150,6 +150,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_there_is_is_told_by_its_own_words() {
+        assert_eq!(AccessType::WORDS, "ip, user, cert, cephx");
+        assert_eq!(AccessLevel::WORDS.split(", ").map(AccessLevel::parse).collect::<Option<Vec<_>>>().as_deref(), Some(AccessLevel::ALL));
+    }
+
+    #[test]
     fn addresses_and_networks_are_taken_and_nothing_like_them() {
         for good in ["1.2.3.4", "10.0.0.0/8", "1.2.3.4/32", "0.0.0.0/0", "10.1.0.0/255.255.0.0", "2001:db8::1", "fd00::/8"] {
             assert_eq!(check(AccessType::Ip, good, true), Ok(()), "{good}");

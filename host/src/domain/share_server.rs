@@ -21,6 +21,17 @@ text_enum! {
     }
 }
 
+/// In these something is under way, which ends.
+pub const TRANSITIONAL: &[ServerStatus] = &[
+    ServerStatus::Creating,
+    ServerStatus::Deleting,
+    ServerStatus::Managing,
+    ServerStatus::Unmanaging,
+    ServerStatus::ServerMigrating,
+    ServerStatus::ServerMigratingTo,
+    ServerStatus::NetworkChange,
+];
+
 /// DELETE starts from these.
 pub const DELETE_FROM: &[ServerStatus] = &[ServerStatus::Active, ServerStatus::Error];
 
@@ -35,8 +46,7 @@ mod tests {
 
     #[test]
     fn a_server_that_something_works_on_is_not_deleted() {
-        let working = [ServerStatus::Creating, ServerStatus::Deleting, ServerStatus::NetworkChange, ServerStatus::ServerMigrating];
-        assert!(working.iter().all(|s| !DELETE_FROM.contains(s)));
+        assert!(TRANSITIONAL.iter().all(|s| !DELETE_FROM.contains(s)));
         assert_eq!(joined(DELETE_FROM), "active, error");
     }
 }

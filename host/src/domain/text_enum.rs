@@ -11,6 +11,9 @@ macro_rules! text_enum {
             /// Every value, in the order of its declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
+            /// All of their words, for who is told what there is: `one, two`.
+            pub const WORDS: &'static str = { const ALL: &str = concat!($(", ", $text),+); ALL.split_at(2).1 };
+
             /// The word in the database and on the wire.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }

@@ -39,11 +39,6 @@ impl NetworkError {
             _ => Remedy::Operator,
         }
     }
-
-    /// Whether it may be different in a moment without anybody acting.
-    pub const fn is_transient(&self) -> bool {
-        matches!(self, Self::Store(_))
-    }
 }
 
 impl From<NetworkError> for Error {

@@ -24,7 +24,7 @@ impl DriverFollow {
 
 impl Reconciler for DriverFollow {
     fn name(&self) -> &'static str {
-        "driver_follow"
+        "driver-follow"
     }
 
     fn every(&self) -> Duration {

@@ -24,7 +24,7 @@ impl DriverHealth {
 
 impl Reconciler for DriverHealth {
     fn name(&self) -> &'static str {
-        "driver_health"
+        "driver-health"
     }
 
     fn every(&self) -> Duration {

@@ -26,7 +26,7 @@ impl EmptyBin {
 
 impl Reconciler for EmptyBin {
     fn name(&self) -> &'static str {
-        "empty_bin"
+        "empty-bin"
     }
 
     fn every(&self) -> Duration {

@@ -25,7 +25,7 @@ impl ForgetPlacements {
 
 impl Reconciler for ForgetPlacements {
     fn name(&self) -> &'static str {
-        "forget_placements"
+        "forget-placements"
     }
 
     fn every(&self) -> Duration {

@@ -24,7 +24,7 @@ impl ForgetTokens {
 
 impl Reconciler for ForgetTokens {
     fn name(&self) -> &'static str {
-        "forget_tokens"
+        "forget-tokens"
     }
 
     fn every(&self) -> Duration {

@@ -26,7 +26,7 @@ impl IdleServers {
 
 impl Reconciler for IdleServers {
     fn name(&self) -> &'static str {
-        "idle_servers"
+        "idle-servers"
     }
 
     fn every(&self) -> Duration {

@@ -28,7 +28,7 @@ pub async fn sweep(world: &World) -> Vec<String> {
         }
         for service in world.clients(Api::Admin, Persona::Admin) {
             // one of them may be dead
-            let _ = service.try_send(Method::POST, "/loops/idle_servers/run", Some(json!({}))).await;
+            let _ = service.try_send(Method::POST, "/loops/idle-servers/run", Some(json!({}))).await;
         }
         tokio::time::sleep(Duration::from_millis(200)).await;
     }

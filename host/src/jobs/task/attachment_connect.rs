@@ -16,7 +16,7 @@ use super::{
     DisconnectAsk, block_support as support, connect_turn,
     connection_end::{leave, living, take_back},
     connection_view::connection_info,
-    patience,
+    repeats,
     snapshot_support::lost_a_run,
 };
 use crate::{
@@ -96,7 +96,7 @@ impl Task for AttachmentConnect {
                     tracing::warn!(attachment_id = %attachment.id, volume_id = %volume.id, error = %e, "the driver did not connect the volume");
                     ask.failures += 1;
                     ask.uncertain |= e.may_have_happened();
-                    if let Some(after) = patience::again(&e, ask.failures) {
+                    if let Some(after) = repeats::again(&e, ask.failures) {
                         return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
                     }
                     failed(cx, &attachment, &volume, &connector, &ask, &e, true).await

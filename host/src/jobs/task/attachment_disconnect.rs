@@ -13,7 +13,7 @@ use super::{
     attachment_connect::{align, leftovers},
     block_support as support, connect_turn,
     connection_end::{end_all, leave, living},
-    patience,
+    repeats,
 };
 use crate::{
     clock,
@@ -69,7 +69,7 @@ impl Task for AttachmentDisconnect {
                 Err(e) => {
                     tracing::warn!(attachment_id = %attachment.id, volume_id = %volume.id, error = %e, "the driver did not disconnect the volume");
                     ask.failures += 1;
-                    if let Some(after) = patience::again(&e, ask.failures) {
+                    if let Some(after) = repeats::again(&e, ask.failures) {
                         return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
                     }
                     failed(cx, &attachment, &volume, &ask, &e).await

@@ -1,5 +1,6 @@
 //! One task a file. [`registry`] lists them all.
 
+mod access_anew;
 mod adopted;
 mod attachment_connect;
 mod attachment_disconnect;
@@ -10,7 +11,7 @@ mod connect_turn;
 mod connection_end;
 mod connection_view;
 mod network_update;
-mod patience;
+mod repeats;
 mod server_situation;
 mod share_access;
 mod share_create;
@@ -49,7 +50,6 @@ mod volume_source;
 pub use attachment_connect::Ask as ConnectAsk;
 pub use attachment_disconnect::Ask as DisconnectAsk;
 pub use connect_turn::Turns;
-pub use share_server_support::driver_subnet;
 pub use volume_migrate::Plan as MigratePlan;
 
 use super::Registry;

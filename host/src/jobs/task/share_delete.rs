@@ -96,7 +96,7 @@ async fn remove(cx: &JobContext, share: &ShareRow) -> Result<Outcome, TaskError>
     let mut tx = cx.app.store.begin().await?;
     if let (Some(_), Some(network)) = (server, &share.share_network_id) {
         // in the order in which everybody holds them
-        tx.share_network_held(network).await?;
+        tx.share_network_locked_if_deleted_too(network).await?;
     }
     destroy::remove(&mut tx, share, DELETING, &cx.job.request_id).await.map_err(support::given_back)?;
     if let Some(server) = server {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{cleanup, share_support as support};
+use super::{cleanup, repeats, share_support as support};
 use crate::{
     clock,
     domain::share_type::ZONES,
@@ -95,7 +95,7 @@ pub async fn place(cx: &JobContext, share: &ShareRow, progress: &mut Progress) -
         // nothing was made on the pool before: its room is free at once
         tx.release_claim(&share.id).await?;
     }
-    if progress.given_up.len() >= cx.app.config.get().scheduler.max_attempts as usize {
+    if progress.given_up.len() >= repeats::most_pools(&cx.app) {
         return Ok(Placing::Nowhere { tx, none: None, leftover: given_up.is_some() });
     }
     match scheduler::place(&mut tx, &request).await? {

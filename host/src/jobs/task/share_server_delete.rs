@@ -77,7 +77,7 @@ impl Task for ShareServerDelete {
             let Err(e) = support::take_down(cx, &server.backend, &server.id, details, &call(cx, "teardown")).await else {
                 let mut tx = cx.app.store.begin().await?;
                 // in the order in which everybody holds them
-                tx.share_network_held(&server.share_network_id).await?;
+                tx.share_network_locked_if_deleted_too(&server.share_network_id).await?;
                 return remove(cx, tx, &server, false).await;
             };
             unless_fenced(&e)?;
@@ -112,7 +112,7 @@ async fn deleting(cx: &JobContext) -> Result<Option<ShareServerRow>, TaskError> 
 async fn give_up(cx: &JobContext, server: &ShareServerRow, ask: &Ask, why: &str) -> Result<Outcome, TaskError> {
     let mut tx = cx.app.store.begin().await?;
     // held: whoever deletes the network or a subnet of it finds the server as it is afterwards
-    tx.share_network_held(&server.share_network_id).await?;
+    tx.share_network_locked_if_deleted_too(&server.share_network_id).await?;
     if ask.goes_anyway() || tx.share_server_is_left(&server.id).await? {
         return remove(cx, tx, server, true).await;
     }

@@ -4,16 +4,14 @@ use crate::{
     domain::share_network::SecurityServiceKind,
     driver::{
         Call, DriverResult, ErrorKind,
-        types::{self, Allocation, IpVersion, NetworkInfo, SecurityService, ServerDetails, Subnet},
+        types::{self, Allocation, NetworkInfo, SecurityService, ServerDetails},
     },
     jobs::{JobContext, TaskError},
     network::NetworkError,
+    service::share_network_subnet::driver_subnet,
     store::{
         StoreError, StoreResult, Tx,
-        sql::{
-            network_allocations::AllocationRow, security_services::SecurityServiceRow, share_network_subnets::SubnetRow,
-            share_servers::ShareServerRow,
-        },
+        sql::{network_allocations::AllocationRow, security_services::SecurityServiceRow, share_servers::ShareServerRow},
     },
 };
 
@@ -82,22 +80,6 @@ pub async fn give_back(cx: &JobContext, tx: &mut Tx, server_id: &str) -> Result<
         NetworkError::Store(e) => e.into(),
         e => TaskError::Other(e.to_string()),
     })
-}
-
-/// A subnet as its driver is told of it.
-pub fn driver_subnet(s: &SubnetRow) -> Subnet {
-    Subnet {
-        id: s.id.clone(),
-        availability_zone: s.availability_zone.clone(),
-        network_type: s.network_type.clone(),
-        segmentation_id: s.segmentation_id.and_then(|n| u32::try_from(n).ok()),
-        cidr: s.cidr.clone().unwrap_or_default(),
-        gateway: s.gateway.clone(),
-        mtu: s.mtu.and_then(|n| u32::try_from(n).ok()),
-        ip_version: if s.ip_version == Some(6) { IpVersion::V6 } else { IpVersion::V4 },
-        neutron_net_id: s.neutron_net_id.clone(),
-        neutron_subnet_id: s.neutron_subnet_id.clone(),
-    }
 }
 
 fn driver_allocation(a: &AllocationRow) -> Allocation {

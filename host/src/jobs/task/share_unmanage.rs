@@ -72,7 +72,7 @@ async fn remove(cx: &JobContext, share: &ShareRow) -> Result<Outcome, TaskError>
     let mut tx = cx.app.store.begin().await?;
     if let (Some(network), Some(server)) = (&share.share_network_id, &share.share_server_id) {
         // in the order in which everybody holds them
-        tx.share_network_held(network).await?;
+        tx.share_network_locked_if_deleted_too(network).await?;
         tx.share_server_keep(server, clock::now()).await?;
     }
     destroy::forget(&mut tx, share, UNMANAGING, "share.unmanage.end", &cx.job.request_id).await.map_err(support::given_back)?;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::patience;
+use super::repeats;
 use crate::{
     driver::{DriverError, ErrorKind},
     jobs::{JobContext, Outcome, TaskError},
@@ -34,7 +34,7 @@ impl Tried {
     pub fn again(&mut self, e: &DriverError) -> Option<std::time::Duration> {
         self.failures += 1;
         self.uncertain |= e.may_have_happened();
-        patience::again(e, self.failures)
+        repeats::again(e, self.failures)
     }
 }
 

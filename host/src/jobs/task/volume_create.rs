@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{block_support as support, cleanup, patience, snapshot_support::lost_a_run, volume_source};
+use super::{block_support as support, cleanup, repeats, snapshot_support::lost_a_run, volume_source};
 use crate::{
     clock,
     domain::{volume::VolumeStatus, volume_type},
@@ -145,8 +145,7 @@ impl VolumeCreate {
             // nothing was made on the pool before: its room is free at once
             tx.release_claim(&volume.id).await?;
         }
-        let most = cx.app.config.get().scheduler.max_attempts as usize;
-        let may_go_on = progress.given_up.len() < most;
+        let may_go_on = progress.given_up.len() < repeats::most_pools(&cx.app);
         let placed = if may_go_on { Some(scheduler::place(&mut tx, &request).await?) } else { None };
         match placed {
             Some(Ok(placed)) => {
@@ -226,7 +225,7 @@ impl VolumeCreate {
                     // the array has forgotten the work's outcome: the verb itself finds it
                     return Ok(again(progress, Duration::ZERO, e.to_string()));
                 }
-                if let Some(after) = patience::again(&e, progress.failures) {
+                if let Some(after) = repeats::again(&e, progress.failures) {
                     return Ok(again(progress, after, e.to_string()));
                 }
                 if !e.worth_moving_on() {

@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{block_support as support, patience};
+use super::{block_support as support, repeats};
 use crate::{
     clock,
     domain::volume::VolumeStatus,
@@ -61,7 +61,7 @@ impl Task for VolumeDelete {
                 Err(e) => {
                     tracing::warn!(volume_id = %volume.id, host = volume.host, error = %e, "the driver did not delete the volume");
                     ask.failures += 1;
-                    if let Some(after) = patience::again(&e, ask.failures) {
+                    if let Some(after) = repeats::again(&e, ask.failures) {
                         return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
                     }
                     if e.kind == ErrorKind::Busy {

@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::{
     create::zone,
+    driver_subnet,
     in_use::check_not_in_change,
     ready::{Down, Ready, ready},
 };
@@ -22,7 +23,7 @@ use crate::{
     context::RequestContext,
     domain::share_network::SubnetVerdict,
     error::{Error, Remedy, Result},
-    jobs::{NewJob, task::driver_subnet},
+    jobs::NewJob,
     network::{NetworkError, Place, Segment, SubnetIds},
     service::{network_refusal as refusal, share_network::check_active},
     store::{

@@ -18,6 +18,7 @@ use crate::{
     app::App,
     clock,
     context::RequestContext,
+    driver::types::{self, IpVersion},
     error::Result,
     service::{network_refusal as refusal, share_network},
     store::sql::{
@@ -66,6 +67,22 @@ impl SubnetValues {
 pub struct OfNetwork {
     pub network: ShareNetworkRow,
     pub subnet: Subnet,
+}
+
+/// A subnet as its driver is told of it.
+pub fn driver_subnet(s: &SubnetRow) -> types::Subnet {
+    types::Subnet {
+        id: s.id.clone(),
+        availability_zone: s.availability_zone.clone(),
+        network_type: s.network_type.clone(),
+        segmentation_id: s.segmentation_id.and_then(|n| u32::try_from(n).ok()),
+        cidr: s.cidr.clone().unwrap_or_default(),
+        gateway: s.gateway.clone(),
+        mtu: s.mtu.and_then(|n| u32::try_from(n).ok()),
+        ip_version: if s.ip_version == Some(6) { IpVersion::V6 } else { IpVersion::V4 },
+        neutron_net_id: s.neutron_net_id.clone(),
+        neutron_subnet_id: s.neutron_subnet_id.clone(),
+    }
 }
 
 /// The subnet, if it is the network's and the caller may know of that and do `action`.

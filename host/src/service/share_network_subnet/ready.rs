@@ -7,7 +7,10 @@ use crate::{
     app::App,
     clock,
     context::RequestContext,
-    domain::{share::is_busy, share_server::ServerStatus},
+    domain::{
+        share::{RulesStatus, ShareStatus, TRANSITIONAL, is_busy},
+        share_server::{self, ServerStatus},
+    },
     driver::catalog::BackendState,
     error::{Error, Kind, Remedy, Result},
     store::{
@@ -90,29 +93,46 @@ fn unavailable(ctx: &RequestContext, network: &ShareNetworkRow, host: &str, why:
     Error::new(Kind::Unavailable, text).with_remedy(Remedy::Operator)
 }
 
+/// What ends that which is not at rest.
+enum Ends {
+    ByItself,
+    /// Somebody must: who, and what.
+    By(Remedy, &'static str),
+}
+
 async fn at_rest(tx: &mut Tx, network: &ShareNetworkRow, servers: &[Ready]) -> Result<()> {
     let id = network.id.as_str();
-    let refuse = |what: String| {
-        Err(Error::invalid(format!("The share network {id} cannot be given another subnet now: {what}. Try again when that has ended.")))
+    let refuse = |what: String, ends: Ends| {
+        let (who, next) = match ends {
+            Ends::ByItself => (Remedy::User, "Try again when that has ended."),
+            Ends::By(who, next) => (who, next),
+        };
+        Err(Error::invalid(format!("The share network {id} cannot be given another subnet now: {what}. {next}")).with_remedy(who))
     };
     if let Some(Ready { server, .. }) = servers.iter().find(|r| r.server.status != ServerStatus::Active.as_str()) {
-        return refuse(format!("share server {} has the status {}", server.id, server.status));
+        let passes = ServerStatus::parse(&server.status).is_some_and(|s| share_server::TRANSITIONAL.contains(&s));
+        let ends = if passes { Ends::ByItself } else { Ends::By(Remedy::Operator, "Your administrator has to heal or delete it first.") };
+        return refuse(format!("share server {} has the status {}", server.id, server.status), ends);
     }
     if let Some((share, status)) = tx.network_share_not_available(id).await? {
-        return refuse(format!("share {share} has the status {status}"));
+        let passes = ShareStatus::parse(&status).is_some_and(|s| TRANSITIONAL.contains(&s));
+        let ends = if passes { Ends::ByItself } else { Ends::By(Remedy::User, "Delete it, or have your administrator reset it, first.") };
+        return refuse(format!("share {share} has the status {status}"), ends);
     }
     let tasks = tx.network_share_tasks(id).await?;
     if let Some((share, task)) = tasks.iter().find(|(_, task)| is_busy(Some(task))) {
-        return refuse(format!("share {share} has the task {task}"));
+        return refuse(format!("share {share} has the task {task}"), Ends::ByItself);
     }
     if let Some((share, rules)) = tx.network_rules_not_active(id).await? {
-        return refuse(format!("the access rules of share {share} have the status {rules}"));
+        let failed = rules == RulesStatus::Error.as_str();
+        let ends = if failed { Ends::By(Remedy::User, "Remove the rules that are in error first.") } else { Ends::ByItself };
+        return refuse(format!("the access rules of share {share} have the status {rules}"), ends);
     }
     if let Some((snapshot, status)) = tx.network_snapshot_in_work(id).await? {
-        return refuse(format!("snapshot {snapshot} has the status {status}"));
+        return refuse(format!("snapshot {snapshot} has the status {status}"), Ends::ByItself);
     }
     if let Some(share) = tx.network_share_in_work(id).await? {
-        return refuse(format!("something works on share {share}"));
+        return refuse(format!("something works on share {share}"), Ends::ByItself);
     }
     Ok(())
 }

@@ -40,7 +40,7 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()
 /// Of the database.
 pub async fn idle(app: &Arc<App>, id: &str, network_id: &str, before: Micros) -> Result<bool> {
     let mut tx = app.store.begin().await?;
-    tx.share_network_held(network_id).await?;
+    tx.share_network_locked_if_deleted_too(network_id).await?;
     let begun = begin_if_idle(&mut tx, app, id, before).await?;
     if begun {
         tx.commit().await?;

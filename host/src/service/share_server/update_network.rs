@@ -57,7 +57,12 @@ pub async fn retry(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
     let Some(server) = tx.share_server_locked(id).await? else { return Err(refusal::server_not_found(id)) };
     let subnets = tx.promised_subnets(id).await?;
     if subnets.is_empty() {
-        return Err(Error::conflict(format!("Share server {id} has every subnet of its network: no update of it failed.")));
+        let next = if server.status == ServerStatus::Error.as_str() {
+            format!(" It could not be built, or not be taken down: delete it (`openstack share server delete {id}`).")
+        } else {
+            String::new()
+        };
+        return Err(Error::conflict(format!("Share server {id} has every subnet of its network: no update of it failed.{next}")));
     }
     if let Some(share) = tx.network_share_in_work(&network_id).await? {
         return Err(Error::conflict(format!(

@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     clock::Micros,
-    domain::share_server::ServerStatus,
-    store::{Store, StoreResult, Tx, on_read, on_tx},
+    domain::{share_access::AccessState, share_server::ServerStatus, share_snapshot::ShareSnapshotStatus},
+    store::{Store, StoreResult, Tx, bind::Sql, on_read, on_tx},
 };
 
 const PROMISED: &str = "SELECT s.id FROM share_network_subnets s JOIN share_server_subnets m ON m.subnet_id = s.id \
@@ -22,10 +22,12 @@ impl Store {
     }
 
     /// The snapshots of the shares on a server, the oldest first, but for those of which the array holds nothing.
-    pub async fn snapshots_on_server(&self, server_id: &str) -> StoreResult<Vec<ShareSnapshotRow>> {
-        let select = share_snapshots::SELECT;
-        let text = format!("{select} WHERE si.share_server_id = $1 AND i.backed AND n.status <> 'deleting' ORDER BY n.created_at, n.id");
-        Ok(on_read!(self, p => sqlx::query_as(sqlx::AssertSqlSafe(text)).bind(server_id).fetch_all(p).await?))
+    pub async fn snapshots_on_server(&self, server_id: &str) -> StoreResult<Vec<ServerSnapshotRow>> {
+        let sql = "SELECT n.id, i.id AS instance_id, i.share_instance_id, n.name, n.project_id, n.size_gib, i.provider_id, i.provider_data \
+                   FROM share_snapshots n JOIN share_snapshot_instances i ON i.snapshot_id = n.id JOIN share_instances s ON s.id = i.share_instance_id \
+                   WHERE s.share_server_id = $1 AND i.backed AND n.status <> $2 ORDER BY n.created_at, n.id";
+        let deleting = ShareSnapshotStatus::Deleting.as_str();
+        Ok(on_read!(self, p => sqlx::query_as(sql).bind(server_id).bind(deleting).fetch_all(p).await?))
     }
 
     /// The rules of the shares on a server, of each the oldest first.
@@ -71,12 +73,13 @@ impl Tx {
 
     /// Nobody knows whether the rules of these shares hold: those that shall, are in error.
     pub async fn server_rules_failed(&mut self, server_id: &str, now: Micros) -> StoreResult<u64> {
-        let of_server = "share_id IN (SELECT share_id FROM share_instances WHERE share_server_id = $1)";
-        let sql = format!(
-            "UPDATE share_access_rules SET state = 'error', updated_at = $2 WHERE {of_server} AND state NOT IN ('queued_to_deny', 'denying', 'error')"
-        );
-        let sql = sqlx::AssertSqlSafe(sql);
-        Ok(on_tx!(self, c => sqlx::query(sql).bind(server_id).bind(now).execute(c).await?.rows_affected()))
+        let mut sql = Sql::new("UPDATE share_access_rules SET state = ");
+        sql.bind(AccessState::Error.as_str()).push(", updated_at = ").bind(now);
+        sql.push(" WHERE share_id IN (SELECT share_id FROM share_instances WHERE share_server_id = ")
+            .bind(server_id)
+            .push(") AND state NOT IN ");
+        sql.bind_list([AccessState::QueuedToDeny, AccessState::Denying, AccessState::Error].map(AccessState::as_str));
+        self.run_on(sql).await
     }
 
     /// The status of the server that a share is on. None: it is on none.

@@ -146,13 +146,6 @@ impl Tx {
         )
     }
 
-    /// The subnet goes, provided no server is on it.
-    pub async fn subnet_remove(&mut self, id: &str) -> StoreResult<bool> {
-        let sql = "DELETE FROM share_network_subnets WHERE id = $1 \
-                   AND NOT EXISTS (SELECT 1 FROM share_server_subnets m WHERE m.subnet_id = share_network_subnets.id)";
-        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected()) == 1)
-    }
-
     /// Nobody sees the subnet any more; it goes with its last server.
     pub async fn subnet_hide(&mut self, id: &str, now: Micros) -> StoreResult<bool> {
         let sql = "UPDATE share_network_subnets SET deleting = TRUE, updated_at = $2 WHERE id = $1 AND NOT deleting";

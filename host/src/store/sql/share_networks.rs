@@ -91,8 +91,9 @@ impl Store {
 }
 
 impl Tx {
-    /// The network, held until the transaction ends. As by a change of it: rows that name the network can be written meanwhile. A
-    /// transaction that changes a server twice has its network looked up, and must not wait for one that waits for the server.
+    /// The network, which nobody else locks or keeps until the transaction ends. Locked as by a change of it: rows that name the
+    /// network can be written meanwhile. A transaction that changes a server twice has its network looked up, and must not wait
+    /// for one that waits for the server.
     pub async fn share_network_locked(&mut self, id: &str) -> StoreResult<Option<ShareNetworkRow>> {
         let sql = "UPDATE share_networks SET status = status WHERE id = $1 AND NOT deleting";
         if on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected()) == 0 {
@@ -102,7 +103,14 @@ impl Tx {
         Ok(on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_optional(c).await?))
     }
 
-    /// The network, which is not deleted until the transaction ends: for what is made on it.
+    /// As [`Tx::share_network_locked`], also one that was deleted and waits for its last server to go, which its users do not see.
+    /// False: it is gone.
+    pub async fn share_network_locked_if_deleted_too(&mut self, id: &str) -> StoreResult<bool> {
+        let sql = "UPDATE share_networks SET status = status WHERE id = $1";
+        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected()) == 1)
+    }
+
+    /// The network, which nobody changes or deletes until the transaction ends; others may keep it, too: for what is made on it.
     pub async fn share_network_kept(&mut self, id: &str) -> StoreResult<Option<ShareNetworkRow>> {
         let text = format!("{SELECT} AND n.id = $1 {}", self.dialect().expand("{for_share}"));
         Ok(on_tx!(self, c => sqlx::query_as(sqlx::AssertSqlSafe(text)).bind(id).fetch_optional(c).await?))

@@ -120,7 +120,7 @@ impl Player {
             Step::DropServer { nth } => self.drop_server(step, nth).await,
             Step::RetryServer { nth } => self.retry_server(nth).await,
             Step::TellServer { nth } => self.tell_server(step, nth).await,
-            Step::Sweep => self.operate("/loops/idle_servers/run").await,
+            Step::Sweep => self.operate("/loops/idle-servers/run").await,
             Step::Ensure { backend, strict } => self.ensure(step, backend, strict).await,
             Step::Disturb { array, verb, trouble, times } => {
                 self.controls[array].fault(Fault::on(verb, trouble.action()).times(times)).await.unwrap();

@@ -56,12 +56,12 @@ fn locks(members: &Members<'_>) -> Result<Vec<LockedAction>> {
 
 /// Whom a rule lets in, checked as far as words go.
 pub(in crate::api::share) fn target(members: &Members<'_>, minor: u16) -> Result<(AccessType, String)> {
-    let bad = || Error::invalid("Invalid access type. Expected 'ip', 'user', 'cert' or 'cephx' and a target in 'access_to'.");
-    let kind = members
-        .text("access_type")?
-        .and_then(AccessType::parse)
-        .filter(|k| *k != AccessType::Cephx || minor >= CEPHX_SINCE)
-        .ok_or_else(bad)?;
+    let known = |kind: &AccessType| *kind != AccessType::Cephx || minor >= CEPHX_SINCE;
+    let bad = || {
+        let kinds: Vec<&str> = AccessType::ALL.iter().filter(|k| known(k)).map(|k| k.as_str()).collect();
+        Error::invalid(format!("Invalid access type. Expected one of {} and a target in 'access_to'.", kinds.join(", ")))
+    };
+    let kind = members.text("access_type")?.and_then(AccessType::parse).filter(known).ok_or_else(bad)?;
     let to = members.text("access_to")?.ok_or_else(bad)?;
     check(kind, to, minor >= IPV6_SINCE).map_err(|e| Error::invalid(format!("Invalid share access: {e}")))?;
     Ok((kind, to.to_owned()))

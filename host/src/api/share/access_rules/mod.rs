@@ -15,6 +15,7 @@ use crate::{
         route::{Api, Route, Verb},
         share::body::{WITH_OS_UNTIL, WITHOUT_OS_SINCE},
     },
+    domain::share_access::{AccessLevel, AccessType},
     handler,
 };
 
@@ -25,9 +26,9 @@ const RULES_SINCE: u16 = 45;
 
 const fn allow() -> Route {
     Route::new(Api::Share, Verb::Post, ACTION, "share:allow_access", 200, "Let a client mount a share", handler!(allow::allow)).body(&[
-        ("allow_access.access_type", "string", "ip, user, cert, or cephx from 2.13"),
+        ("allow_access.access_type", "string", AccessType::WORDS),
         ("allow_access.access_to", "string", "an address or network, a name"),
-        ("allow_access.access_level", "string", "rw or ro; rw when left out"),
+        ("allow_access.access_level", "string", AccessLevel::WORDS),
         ("allow_access.metadata", "object", "pairs of text, from 2.45"),
         ("allow_access.lock_visibility", "boolean", "hide whom the rule lets in from others, from 2.82"),
         ("allow_access.lock_deletion", "boolean", "keep the rule from being removed, from 2.82"),
@@ -66,7 +67,7 @@ pub const ROUTES: &[Route] = &[
     Route::new(Api::Share, Verb::Get, RULE, "share_access_rule:get", 200, "Show a rule", handler!(show::show)).since(RULES_SINCE),
     Route::new(Api::Share, Verb::Put, RULE, "share_access_rule:update", 200, "Give a rule another level", handler!(update::update))
         .since(88)
-        .body(&[("update_access.access_level", "string", "rw or ro")]),
+        .body(&[("update_access.access_level", "string", AccessLevel::WORDS)]),
     Route::new(
         Api::Share,
         Verb::Put,

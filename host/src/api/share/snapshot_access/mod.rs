@@ -7,6 +7,7 @@ mod list;
 use super::snapshots::ACTION;
 use crate::{
     api::route::{Api, Route, Verb},
+    domain::share_access::AccessType,
     handler,
 };
 
@@ -18,7 +19,7 @@ pub const ROUTES: &[Route] = &[
         .action("allow_access")
         .since(SINCE)
         .body(&[
-            ("allow_access.access_type", "string", "ip, user, cert or cephx"),
+            ("allow_access.access_type", "string", AccessType::WORDS),
             ("allow_access.access_to", "string", "an address or network, a name"),
         ]),
     Route::new(Api::Share, Verb::Post, ACTION, "share_snapshot:deny_access", 202, "Remove a rule", handler!(deny::deny))

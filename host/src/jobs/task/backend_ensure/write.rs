@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
-
 use crate::{
     clock::{self, Micros},
     domain::share::{ENSURE_FROM, ShareStatus},
     driver::types::{EnsureOutcome, EnsuredUpdate},
     jobs::{
-        JobContext, NewJob, TaskError,
-        task::{share_moved, share_support::tell},
+        JobContext, TaskError,
+        task::{access_anew, share_moved, share_support::tell},
     },
     notify::share_message::{ShareAction, ShareDetail},
     service::share::destroy::event_now,
@@ -115,28 +113,12 @@ async fn updated(tx: &mut Tx, cx: &JobContext, share: &ShareRow, update: &Ensure
         tx.metadata_put(MetadataOf::Share, &share.id, &pairs).await?;
     }
     if update.reapply_access_rules && update.broken_because.is_none() {
-        tx.enqueue(&cx.app.jobs, access_anew(cx, share, "share.access", "share", &share.id)).await?;
+        tx.enqueue(&cx.app.jobs, access_anew::of_share(cx, share)).await?;
         for snapshot in tx.share_snapshots_with_rules(&share.id).await? {
-            tx.enqueue(&cx.app.jobs, access_anew(cx, share, "share_snapshot.access", "share_snapshot", &snapshot)).await?;
+            tx.enqueue(&cx.app.jobs, access_anew::of_snapshot(cx, share, &snapshot)).await?;
         }
     }
     Ok(())
-}
-
-/// Every rule is sent again, of the share or of a snapshot of it.
-fn access_anew(cx: &JobContext, share: &ShareRow, kind: &'static str, resource_kind: &'static str, resource_id: &str) -> NewJob {
-    NewJob {
-        kind,
-        resource_kind,
-        order_key: share.id.clone(),
-        resource_id: resource_id.to_owned(),
-        backend: share.backend().map(str::to_owned),
-        payload: json!({ "anew": true }),
-        max_age: cx.app.config.get().jobs.max_age,
-        request_id: cx.job.request_id.clone(),
-        project_id: share.project_id.clone(),
-        user_id: share.user_id.clone(),
-    }
 }
 
 /// To its owner, to operators, to whoever hears events.

@@ -3,8 +3,6 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use serde_json::json;
-
 use super::Ask;
 use crate::{
     clock::{self, Micros},
@@ -12,8 +10,8 @@ use crate::{
     driver::types::{NetworkUpdate, ServerDetails},
     error::Kind,
     jobs::{
-        JobContext, JobFault, NewJob, Outcome, TaskError,
-        task::{share_moved, share_server_support::details_text, tried::settled},
+        JobContext, JobFault, Outcome, TaskError,
+        task::{access_anew, share_moved, share_server_support::details_text, tried::settled},
     },
     notify::share_message::{NewShareMessage, ShareAction, ShareDetail, ShareResource},
     store::{
@@ -79,7 +77,7 @@ async fn end_whole(cx: &JobContext, mut tx: Tx, server: &ShareServerRow, ask: &A
             tx.share_rules_status(&share.id, now).await?;
             // also those that wait to go: nobody has told the driver of them meanwhile
             if !tx.share_rules(&share.id).await?.is_empty() {
-                tx.enqueue(&cx.app.jobs, access_anew(cx, &share)).await?;
+                tx.enqueue(&cx.app.jobs, access_anew::of_share(cx, &share)).await?;
             }
         }
     }
@@ -146,20 +144,4 @@ async fn release_network(tx: &mut Tx, ask: &Ask, now: Micros) -> StoreResult<()>
 async fn details(tx: &mut Tx, server: &ShareServerRow, details: &ServerDetails, now: Micros) -> StoreResult<()> {
     tx.share_server_details(&server.id, &details_text(details)?, now).await?;
     Ok(())
-}
-
-/// Every rule of the share is sent again.
-fn access_anew(cx: &JobContext, share: &ShareRow) -> NewJob {
-    NewJob {
-        kind: "share.access",
-        resource_kind: "share",
-        order_key: share.id.clone(),
-        resource_id: share.id.clone(),
-        backend: share.backend().map(str::to_owned),
-        payload: json!({ "anew": true }),
-        max_age: cx.app.config.get().jobs.max_age,
-        request_id: cx.job.request_id.clone(),
-        project_id: share.project_id.clone(),
-        user_id: share.user_id.clone(),
-    }
 }

@@ -5,7 +5,7 @@ use std::{ops::ControlFlow, time::Duration};
 use serde_json::json;
 
 use super::{
-    super::{block_support as support, cleanup, patience},
+    super::{block_support as support, cleanup, repeats},
     Plan, Stage, Target, Why, give_up,
 };
 use crate::{
@@ -52,13 +52,11 @@ pub async fn create(cx: &JobContext, volume: &VolumeRow, plan: &mut Plan) -> Sta
                 return Ok(plan.again(Duration::ZERO, e.to_string()));
             }
             plan.target = Some(target);
-            if let Some(after) = patience::again(&e, plan.failures) {
+            if let Some(after) = repeats::again(&e, plan.failures) {
                 return Ok(plan.again(after, e.to_string()));
             }
-            let elsewhere = e.worth_moving_on()
-                && plan.to_host.is_none()
-                && plan.given_up.len() + 1 < cx.app.config.get().scheduler.max_attempts as usize;
-            if elsewhere {
+            // the one that failed counts too
+            if e.worth_moving_on() && plan.to_host.is_none() && plan.given_up.len() + 1 < repeats::most_pools(&cx.app) {
                 return move_on(cx, plan, &e).await;
             }
             let why = Why(Detail::DriverFailedCreate, format!("{} The volume is where it was.", e.user_text()));

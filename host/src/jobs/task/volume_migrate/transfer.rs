@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::{sync::watch, time::Instant};
 
 use super::{
-    super::{block_support as support, connect_turn, connection_end, patience},
+    super::{block_support as support, connect_turn, connection_end, repeats},
     Object, Plan, Stage, Why, give_up, mine,
 };
 use crate::{
@@ -143,7 +143,7 @@ async fn failed<C>(cx: &JobContext, plan: &mut Plan, object: &Object, e: &Driver
     }
     tracing::warn!(volume_id = %cx.job.resource_id, backend = object.backend, error = %e, "the driver did not connect the volume to this service");
     plan.failures += 1;
-    if let Some(after) = patience::again(e, plan.failures) {
+    if let Some(after) = repeats::again(e, plan.failures) {
         return Ok(ControlFlow::Break(Outcome::Again { after, payload: json!(plan), reason: e.to_string() }));
     }
     let why = Why(Detail::CopyFailed, e.user_text().to_owned());
@@ -266,7 +266,7 @@ async fn disconnect(cx: &JobContext, plan: &mut Plan) -> Stage {
         Err(e) if e.kind == ErrorKind::LeaseLost => Err(TaskError::Fenced),
         Err(e) => {
             plan.failures += 1;
-            match patience::again(&e, plan.failures) {
+            match repeats::again(&e, plan.failures) {
                 Some(after) => Ok(plan.again(after, e.to_string())),
                 None => {
                     tracing::warn!(volume_id = %cx.job.resource_id, backend = target.backend, error = %e, "the copy is done and still connected; a clean-up ends that");

@@ -1,11 +1,21 @@
-//! How often a failed driver call is repeated on the same back end before the task decides otherwise.
+//! How often a failed driver call is repeated on the same back end before the task decides otherwise, and how many pools are
+//! tried for one object.
+//!
+//! Which failures are worth repeating, and which worth another pool, is said with the failures: `driver::error`. What a run knows
+//! of the runs before it is `tried`; pools that were given up are left out by the scheduler's filter `attempted`.
 
 use std::time::Duration;
 
 use crate::{
+    app::App,
     driver::{DriverError, ErrorKind},
     jobs::backoff,
 };
+
+/// Most pools that are tried for one object, the first among them.
+pub fn most_pools(app: &App) -> usize {
+    app.config.get().scheduler.max_attempts as usize
+}
 
 /// Whether, and when, the same call on the same back end is tried again after its `failures`-th failure in a row.
 /// None: it is not.
