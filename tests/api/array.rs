@@ -62,6 +62,8 @@ struct State {
     late: Vec<(u64, String, BTreeMap<String, String>)>,
     /// Snapshot id to its volume and what it holds.
     snapshots: BTreeMap<String, (String, String)>,
+    /// Volume id to what is connected and was lost.
+    lost: BTreeMap<String, BTreeMap<String, (String, AccessMode)>>,
     /// Interfaces that the driver does not export.
     lacks: BTreeSet<&'static str>,
 }
@@ -108,6 +110,11 @@ impl Array {
         if let Some(gate) = self.state().held.remove(verb) {
             gate.notify_waiters();
         }
+    }
+    /// Nothing is exported any more, until that is asked for again.
+    pub fn lose_exports(&self) {
+        let mut state = self.state();
+        state.lost = std::mem::take(&mut state.exports);
     }
     /// The QoS specs that a volume was made with.
     pub fn qos_of(&self, volume: &str) -> BTreeMap<String, String> {
@@ -318,17 +325,26 @@ impl ConnectionInfo for Face {
                 DisconnectTarget::All => "*".to_owned(),
             };
             let fault = self.0.begin("disconnect", &format!("{} {host} {initiator}", volume.id)).await?;
-            if let Some(connected) = self.0.state().exports.get_mut(&volume.id) {
+            let mut state = self.0.state();
+            let State { exports, lost, .. } = &mut *state;
+            for connected in [exports.get_mut(&volume.id), lost.get_mut(&volume.id)].into_iter().flatten() {
                 match target {
                     DisconnectTarget::Connector(c) if c.initiator.is_some() => drop(connected.remove(&initiator)),
                     DisconnectTarget::Connector(_) => connected.retain(|_, (of, _)| *of != host),
                     DisconnectTarget::All => connected.clear(),
                 }
             }
+            drop(state);
             Array::end(fault, "disconnect", ())
         })
     }
-    fn ensure_export<'a>(&'a self, _: &'a Call, _: &'a Volume) -> BoxFuture<'a, DriverResult<()>> {
-        Box::pin(async move { Ok(()) })
+    fn ensure_export<'a>(&'a self, _: &'a Call, volume: &'a Volume) -> BoxFuture<'a, DriverResult<()>> {
+        Box::pin(async move {
+            // what is connected is read before the call is held
+            let lost = self.0.state().lost.get(&volume.id).cloned().unwrap_or_default();
+            let fault = self.0.begin("ensure-export", &volume.id).await?;
+            self.0.state().exports.entry(volume.id.clone()).or_default().extend(lost);
+            Array::end(fault, "ensure-export", ())
+        })
     }
 }

@@ -7,6 +7,7 @@
 mod kill;
 mod live_subnets;
 mod lost_answer;
+mod lost_exports;
 mod next_send;
 mod paused_worker;
 mod share_servers;

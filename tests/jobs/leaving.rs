@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use stowage::jobs::TaskError;
+use stowage::jobs::{Outcome, TaskError};
 use support::{both_databases, db::on_postgres, wait::until};
 
 use crate::harness::{PATIENCE, Scripted, Worker, job, never_polling, options, settle, task};
@@ -38,6 +38,20 @@ both_databases! {
         let row = w.row(&id).await;
         assert_eq!((row.state.as_str(), row.worker, row.reason.as_str()), ("ready", None, "handed back at shutdown"));
         assert!(db.store.workers().await.unwrap().is_empty());
+    }
+
+    async fn shortly_before_it_is_dropped_a_run_is_told_that_it_is_not_wanted_here(db) {
+        let listening = task("listening", |cx| async move {
+            let _inside = cx.app.enter();
+            cx.lease.unwanted().cancelled().await;
+            Ok(Outcome::Again { after: Duration::ZERO, payload: json!("told"), reason: "ends early".to_owned() })
+        });
+        let w = Worker::start(&db.store, never_polling(), [listening]).await;
+        let id = w.enqueue(job("listening", "v1")).await;
+        until("the job to run", || async { (w.bench.running() == 1).then_some(()) }).await;
+        w.jobs.shutdown(Duration::from_secs(2)).await.unwrap();
+        let row = w.row(&id).await;
+        assert_eq!((row.state.as_str(), row.worker, row.reason.as_str()), ("ready", None, "ends early"));
     }
 
     async fn after_leaving_jobs_are_still_accepted_for_others(db) {

@@ -119,21 +119,7 @@ async fn an_ensure_repairs_what_somebody_changed_by_hand() {
     let a = Initiator::new("a");
     node.volume("v1").await;
     let connection = node.attach("v1", &a.name).await;
-    let out = std::process::Command::new("/usr/sbin/tgt-admin").arg("--help").output();
-    drop(out);
-    let shown = std::process::Command::new("/usr/sbin/tgtadm")
-        .env("TGT_IPC_SOCKET", node.dir().join("run/tgtd"))
-        .args(["-C", "0", "--lld", "iscsi", "--mode", "target", "--op", "show"])
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
-    let tid = text.lines().find_map(|l| l.strip_prefix("Target ")?.split_once(':').map(|(t, _)| t.to_owned())).unwrap();
-    let status = std::process::Command::new("/usr/sbin/tgtadm")
-        .env("TGT_IPC_SOCKET", node.dir().join("run/tgtd"))
-        .args(["-C", "0", "--lld", "iscsi", "--mode", "target", "--op", "delete", "--force", "--tid", &tid])
-        .status()
-        .unwrap();
-    assert!(status.success());
+    node.remove_targets();
     assert!(!a.can_read(&connection).await);
     node.post("/v1/volumes/v1/ensure", json!({})).await.ok();
     assert!(a.can_read(&connection).await);

@@ -232,6 +232,29 @@ async fn kills_of_service_node_and_iscsi_under_load_end_in_what_the_node_holds()
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_took_from_the_iscsi_service_is_there_again_after_a_start_of_the_service() {
+    let mut chain = Chain::start().await;
+    let client = chain.client(Persona::Member);
+    let made = client.post("/volumes", json!({ "volume": { "size": 1 } })).await.expect(202);
+    let volume = made["volume"]["id"].as_str().unwrap().to_owned();
+    client.volume_until(&volume, "available").await;
+    let initiator = Initiator::new(HOST);
+    let body = json!({ "attachment": { "volume_uuid": volume, "connector": connector(&initiator) } });
+    let attached = client.post("/attachments", body).await.expect(200)["attachment"].clone();
+    let at = connection(&attached["connection_info"]);
+    assert!(initiator.write(&at, 0xA5, "0", "1M").await);
+    chain.node.remove_targets();
+    assert!(!initiator.can_read(&at).await);
+    chain.service.kill();
+    chain.service.restart().await;
+    let admin = chain.service.client(&chain.personas, Api::Admin, Persona::Admin);
+    let run = admin.until("/backends/stowage@linux/ensure", |a| a.expect(200)["ensure"]["state"] == "done").await;
+    assert_eq!(run.body()["ensure"]["exported"], 1, "{}", run.text);
+    assert!(initiator.reads(&at, 0xA5, "0", "1M").await, "by the name, number and secret that it had");
+    chain.holds_true().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn bytes_written_through_the_service_survive_the_kill_of_everything() {
     let mut chain = Chain::start().await;
     let client = chain.client(Persona::Member);

@@ -58,11 +58,11 @@ both_databases! {
         configure(&db.store, &config("a")).await;
         let now = db.store.now().await.unwrap();
         let mut r = report("stowage@a", now, vec![pool("p", 1.0, 1.0)]);
-        assert_eq!(store_report(&db.store, &r).await, ReportStored::Stored { shared_targets_before: None });
+        assert_eq!(store_report(&db.store, &r).await, ReportStored::Stored { shared_targets_before: None, was_down: true });
         r.shared_targets = None;
-        assert_eq!(store_report(&db.store, &r).await, ReportStored::Stored { shared_targets_before: Some(Some(true)) });
+        assert_eq!(store_report(&db.store, &r).await, ReportStored::Stored { shared_targets_before: Some(Some(true)), was_down: false });
         r.shared_targets = Some(false);
-        assert_eq!(store_report(&db.store, &r).await, ReportStored::Stored { shared_targets_before: Some(None) });
+        assert_eq!(store_report(&db.store, &r).await, ReportStored::Stored { shared_targets_before: Some(None), was_down: false });
         assert_eq!(db.store.backend("stowage@a").await.unwrap().unwrap().shared_targets(), Some(false));
     }
 

@@ -250,13 +250,25 @@ impl Node {
         self.get("/v1/capacity").await.ok()["free_bytes"].as_i64().unwrap()
     }
 
+    fn tgtadm(&self) -> Command {
+        let mut command = Command::new("/usr/sbin/tgtadm");
+        command.env("TGT_IPC_SOCKET", self.dir().join("run/tgtd")).args(["-C", "0", "--lld", "iscsi", "--mode", "target"]);
+        command
+    }
+
+    /// Takes every target from the iSCSI service, behind the node's back.
+    pub fn remove_targets(&self) {
+        let shown = self.tgtadm().args(["--op", "show"]).output().unwrap();
+        let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+        for tid in text.lines().filter_map(|line| Some(line.strip_prefix("Target ")?.split_once(':')?.0)) {
+            let status = self.tgtadm().args(["--op", "delete", "--force", "--tid", tid]).status().unwrap();
+            assert!(status.success(), "target {tid}");
+        }
+    }
+
     /// What the iSCSI service has, as its own tool shows it: target name to target.
     pub fn targets(&self) -> BTreeMap<String, Target> {
-        let out = Command::new("/usr/sbin/tgtadm")
-            .env("TGT_IPC_SOCKET", self.dir().join("run/tgtd"))
-            .args(["-C", "0", "--lld", "iscsi", "--mode", "target", "--op", "show"])
-            .output()
-            .unwrap();
+        let out = self.tgtadm().args(["--op", "show"]).output().unwrap();
         let mut targets: BTreeMap<String, Target> = BTreeMap::new();
         let (mut name, mut section, mut lun) = (String::new(), String::new(), 0);
         for line in String::from_utf8_lossy(&out.stdout).lines() {

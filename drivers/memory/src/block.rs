@@ -1,6 +1,7 @@
 //! The array's volumes.
 
 mod connections;
+mod exported;
 mod manage;
 mod poll;
 mod snapshots;

@@ -142,7 +142,7 @@ impl Plan {
     fn before(&self, cx: &Context) -> Result<()> {
         for action in &self.actions {
             match action {
-                Action::Delay(ms) => cx.sleep(Duration::from_millis((*ms).into()))?,
+                Action::Delay(ms) => delay(cx, *ms)?,
                 Action::Refuse(kind) => return Err(configured(*kind)),
                 Action::Trap => trap(),
                 Action::Hang => hang(),
@@ -164,6 +164,19 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// Says how far it is, as long work should.
+fn delay(cx: &Context, ms: u32) -> Result<()> {
+    const PART: u32 = 100;
+    let mut slept = 0;
+    while slept < ms {
+        let part = PART.min(ms - slept);
+        cx.sleep(Duration::from_millis(part.into()))?;
+        slept += part;
+        cx.progress(u8::try_from(u64::from(slept) * 100 / u64::from(ms)).unwrap_or(100), "waits as it was told to");
+    }
+    Ok(())
 }
 
 fn configured(kind: ErrorKind) -> DriverError {

@@ -133,7 +133,10 @@ pub trait ConnectionInfo: Driver {
     /// Repeat, or never connected: success. Connections by other names stay, also the same host's. A connector without the name
     /// that counts: all that its `host` has.
     fn disconnect(&self, cx: &Context, volume: &Volume, target: &DisconnectTarget) -> Result<()>;
-    /// Exports again what a restart of the array lost.
+    /// Exports again what a restart of the array lost, by the names, numbers and secrets that `connect` answered; what is there stays
+    /// as it is. Asked for each connected volume when the back end has come into service, never beside a connect, a disconnect or
+    /// a delete of it. To whom it was exported is not told: where the array forgets that, keep it in [`Context::kv`] from
+    /// `connect` to `disconnect`. `unsupported`: no more volumes are asked for.
     fn ensure_export(&self, cx: &Context, volume: &Volume) -> Result<()>;
 }
 

@@ -90,7 +90,7 @@ impl Context {
         Duration::from_millis((self.started_ms + self.call.deadline_ms).saturating_sub(self.host.monotonic_ms()))
     }
 
-    /// Sleeps. An error when it is time to leave: the deadline is near, the work was cancelled, or another process owns it now.
+    /// Sleeps. An error when it is time to leave: the deadline is near, or the work is not wanted any more.
     pub fn sleep(&self, time: Duration) -> Result<()> {
         if self.host.sleep(millis(time)) { Ok(()) } else { Err(DriverError::transient("woken early: the call has to end")) }
     }
@@ -105,11 +105,12 @@ impl Context {
         }
     }
 
-    /// How far the call is, for the operator.
+    /// How far the call is, for the operator: shown with the job in the admin API until the call ends.
     pub fn progress(&self, percent: u8, text: &str) {
         self.host.progress(percent, (!text.is_empty()).then_some(text));
     }
-    /// Whether the answer still matters. If not: undo what is cheap to undo, and return.
+    /// Whether what the call works for was deleted, its process ends, or another has the work. Then: undo what is cheap to undo, and
+    /// return soon. [`sleep`](Self::sleep) wakes for it.
     #[must_use]
     pub fn cancelled(&self) -> bool {
         self.host.cancelled()

@@ -30,6 +30,8 @@ fn since_epoch(at: Instant) -> u64 {
 pub struct Lease {
     inner: Arc<Inner>,
     lost: CancellationToken,
+    /// Of one piece of work: nobody wants what it comes to. It may still send and write; it should end soon.
+    unwanted: CancellationToken,
 }
 
 #[derive(Debug)]
@@ -42,12 +44,21 @@ impl Lease {
     /// A lease that ends at `until`, or never (SQLite: the file's lock is the lease).
     pub fn new(worker: String, until: Option<Instant>) -> Self {
         let inner = Inner { worker, until: AtomicU64::new(until.map_or(NEVER, since_epoch)) };
-        Self { inner: Arc::new(inner), lost: CancellationToken::new() }
+        Self { inner: Arc::new(inner), lost: CancellationToken::new(), unwanted: CancellationToken::new() }
     }
     /// The lease as one piece of work has it: lost with this one, and by itself.
     #[must_use]
     pub fn child(&self) -> Self {
-        Self { inner: Arc::clone(&self.inner), lost: self.lost.child_token() }
+        Self { inner: Arc::clone(&self.inner), lost: self.lost.child_token(), unwanted: self.unwanted.clone() }
+    }
+    /// The lease for another piece of work, which is wanted.
+    #[must_use]
+    pub fn for_work(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner), lost: self.lost.clone(), unwanted: CancellationToken::new() }
+    }
+    /// Cancelled once nobody wants what the piece of work comes to.
+    pub fn unwanted(&self) -> &CancellationToken {
+        &self.unwanted
     }
     /// The worker's id as it stands in the rows.
     pub fn worker(&self) -> &str {
@@ -127,6 +138,16 @@ mod tests {
         assert!(!one.is_held() && other.is_held() && lease.is_held());
         lease.lose();
         assert!(!other.is_held());
+    }
+
+    #[test]
+    fn one_piece_of_work_is_unwanted_without_the_next() {
+        let lease = Lease::unbounded();
+        let one = lease.for_work();
+        let next = one.for_work();
+        one.child().unwanted().cancel();
+        assert!(one.unwanted().is_cancelled() && one.is_held());
+        assert!(!next.unwanted().is_cancelled() && !lease.unwanted().is_cancelled());
     }
 
     #[test]

@@ -64,8 +64,8 @@ pub(super) struct Inner {
     pub(super) crew: OnceLock<Box<dyn Crew>>,
     /// None before registration, after the lease was lost, and from shutdown on.
     pub(super) lease: RwLock<Option<Lease>>,
-    /// Generations of the jobs that run here.
-    running: Mutex<HashMap<String, i64>>,
+    /// The jobs that run here.
+    running: Mutex<HashMap<String, Here>>,
     /// (back end, state) whose gauge is not zero.
     sampled: Mutex<HashSet<(String, String)>>,
     /// No more claims, and the loops end.
@@ -73,6 +73,18 @@ pub(super) struct Inner {
     /// The loops and the runs.
     pub(super) tasks: TaskTracker,
 }
+
+/// A job that runs here.
+pub(super) struct Here {
+    pub(super) generation: i64,
+    pub(super) kind: String,
+    pub(super) resource_id: String,
+    /// To say that nobody wants what it comes to.
+    pub(super) unwanted: CancellationToken,
+}
+
+/// What ends a resource, whatever else is being done with it.
+const ENDS: [&str; 5] = ["attachment.disconnect", "snapshot.delete", "share.delete", "share_snapshot.delete", "volume.delete"];
 
 impl Jobs {
     /// A queue that nobody works at yet.
@@ -122,13 +134,27 @@ impl Jobs {
         self.inner.lanes.wake.notify_one();
     }
 
-    pub(super) fn running(&self) -> MutexGuard<'_, HashMap<String, i64>> {
+    pub(super) fn running(&self) -> MutexGuard<'_, HashMap<String, Here>> {
         self.inner.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether this process runs this claim.
     pub(crate) fn runs_here(&self, id: &str, generation: i64) -> bool {
-        self.running().get(id) == Some(&generation)
+        self.running().get(id).is_some_and(|here| here.generation == generation)
+    }
+
+    /// A resource is about to end: what runs here for it, but for other ends, is not wanted any more.
+    fn is_ending(&self, resource_id: &str) {
+        for here in self.running().values().filter(|h| h.resource_id == resource_id && !ENDS.contains(&h.kind.as_str())) {
+            here.unwanted.cancel();
+        }
+    }
+
+    /// This process ends: what still runs is cut soon, and repeated by another.
+    pub(super) fn is_leaving(&self) {
+        for here in self.running().values() {
+            here.unwanted.cancel();
+        }
     }
 
     /// Sets the gauges of the queue's depth.
@@ -168,6 +194,10 @@ impl Tx {
         let claimed: Option<Claimed> = self.insert_job(&id, &job, place.as_ref().map(|(lease, _)| lease.worker())).await?;
         metrics::counter!("stowage_jobs_enqueued_total", "kind" => job.kind).increment(1);
         let jobs = jobs.clone();
+        if ENDS.contains(&job.kind) {
+            let (jobs, resource_id) = (jobs.clone(), job.resource_id.clone());
+            self.after_commit(move || jobs.is_ending(&resource_id));
+        }
         if let (Some(claimed), Some((lease, slot))) = (claimed, place) {
             // dropped with the hooks when the transaction rolls back, and the slot is free again
             self.after_commit(move || jobs.spawn(claimed, lease, slot));

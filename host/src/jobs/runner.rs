@@ -16,7 +16,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use rand::Rng;
 
-use super::{Job, JobContext, Jobs, Lease, Outcome, Registry, Task, TaskError, lanes::Slot};
+use super::{Job, JobContext, Jobs, Lease, Outcome, Registry, Task, TaskError, lanes::Slot, queue::Here};
 use crate::store::{
     StoreResult,
     sql::jobs::{Claimed, Release},
@@ -49,7 +49,14 @@ pub(super) enum End {
 impl Jobs {
     /// Runs a claimed job in a task of its own.
     pub(super) fn spawn(&self, claimed: Claimed, lease: Lease, slot: impl Into<Arc<Slot>>) {
-        self.running().insert(claimed.job.id.clone(), claimed.job.generation);
+        let lease = lease.for_work();
+        let here = Here {
+            generation: claimed.job.generation,
+            kind: claimed.job.kind.clone(),
+            resource_id: claimed.job.resource_id.clone(),
+            unwanted: lease.unwanted().clone(),
+        };
+        self.running().insert(claimed.job.id.clone(), here);
         let jobs = self.clone();
         let slot = slot.into();
         self.inner.tasks.spawn(async move {
@@ -69,7 +76,7 @@ struct RunningEntry {
 impl Drop for RunningEntry {
     fn drop(&mut self) {
         let mut running = self.jobs.running();
-        if running.get(&self.id) == Some(&self.generation) {
+        if running.get(&self.id).is_some_and(|here| here.generation == self.generation) {
             running.remove(&self.id);
         }
     }

@@ -14,6 +14,9 @@ use crate::store::{StoreResult, sql::jobs::CHANNEL};
 /// SQLite's lease: longer than any process lives. The file's lock ends it.
 const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
+/// How long before they are cut calls are told at most.
+const NOTICE: Duration = Duration::from_secs(2);
+
 impl Jobs {
     /// Begins to take part in the work. On SQLite the jobs of an earlier process are taken over at once.
     ///
@@ -35,7 +38,7 @@ impl Jobs {
     }
 
     /// Leaves in good order: takes no more work, lets running jobs end for up to `grace`, then drops them and hands them
-    /// back at once, so that another process need not wait for the lease.
+    /// back at once, so that another process need not wait for the lease. Shortly before, drivers that ask are told.
     ///
     /// # Errors
     /// The store did not answer; the jobs are taken over when the lease has expired.
@@ -43,7 +46,11 @@ impl Jobs {
         self.inner.stop.cancel();
         let lease = self.inner.lease.write().unwrap_or_else(PoisonError::into_inner).take();
         self.inner.tasks.close();
-        let _ = tokio::time::timeout(grace, self.inner.tasks.wait()).await;
+        let notice = NOTICE.min(grace / 4);
+        if tokio::time::timeout(grace - notice, self.inner.tasks.wait()).await.is_err() {
+            self.is_leaving();
+            let _ = tokio::time::timeout(notice, self.inner.tasks.wait()).await;
+        }
         let Some(lease) = lease else { return Ok(()) };
         lease.lose();
         let _ = tokio::time::timeout(Duration::from_secs(1), self.inner.tasks.wait()).await;

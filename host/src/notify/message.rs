@@ -78,6 +78,7 @@ texts! {
     RevertVolume = "102" "revert volume to snapshot",
     RetypeVolume = "103" "retype volume",
     MigrateVolume = "104" "migrate volume",
+    EnsureExport = "105" "export volume again",
 }
 
 texts! {
@@ -110,6 +111,7 @@ texts! {
     NeedsMigration = "106" "The new type needs the volume to be copied, which was not asked for or is not possible now.",
     HasSnapshots = "107" "The volume still has snapshots.",
     CopyFailed = "108" "Copying the volume failed; it is where and what it was.",
+    ExportNotEnsured = "109" "The storage back end came back and could not be made to export the volume again. Where it is out of reach, detach and attach it.",
 }
 
 /// A message to be written.

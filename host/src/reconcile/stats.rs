@@ -8,7 +8,8 @@
 //! reason of the host's (its limits, its lease) says nothing of the back end. Of several processes one that cannot use a back
 //! end (its driver is not loaded there, a secret is missing on that machine) does not take it down while another has
 //! answers: only when the last report is its own, or older than three intervals. After a report that changes what volumes carry
-//! (`shared_targets`), and at start, the volumes follow. On failure the last figures stay; a panic is a failure.
+//! (`shared_targets`), and at start, the volumes follow. After one that says that the back end has come into service, what is
+//! connected is exported again ([`exports`]). On failure the last figures stay; a panic is a failure.
 
 use std::{
     collections::HashMap,
@@ -27,7 +28,10 @@ use crate::{
     driver::{Call, DriverError, ErrorKind},
     error::Result,
     scheduler::{ReportStored, dictionary},
-    service::volume::follow,
+    service::{
+        backend::exports::{self, Came},
+        volume::follow,
+    },
     store::{StoreError, StoreResult, sql::pools::PoolRow},
 };
 
@@ -61,6 +65,8 @@ struct Turn {
     answered: Option<Micros>,
     /// This process has had no answer since its start, the last swap or change: it asks whoever else does.
     fresh: bool,
+    /// The back end came into service here, and what is connected was not looked at since.
+    came: Option<Came>,
 }
 
 /// How a process comes to a turn.
@@ -70,6 +76,8 @@ struct Mood {
     fresh: bool,
     /// Its last call was not answered: it asks, but takes nobody's turn.
     failing: bool,
+    /// What is connected is to be looked at.
+    came: Option<Came>,
 }
 
 /// What became of a turn.
@@ -83,7 +91,15 @@ enum Asked {
 
 impl Turn {
     fn now() -> Self {
-        Self { due: Instant::now(), running: false, again: false, failures: 0, answered: None, fresh: true }
+        Self {
+            due: Instant::now(),
+            running: false,
+            again: false,
+            failures: 0,
+            answered: None,
+            fresh: true,
+            came: Some(Came::Start(clock::now())),
+        }
     }
 }
 
@@ -129,6 +145,8 @@ impl Stats {
             turn.due = Instant::now();
             turn.fresh = true;
             turn.again = turn.running;
+            let now = clock::now();
+            turn.came = Some(if matches!(turn.came, Some(Came::Start(_))) { Came::Start(now) } else { Came::Change(now) });
         }
         if let Some(app) = self.app.upgrade() {
             app.reconcilers.kick(NAME);
@@ -149,7 +167,7 @@ impl Stats {
             let turn = turns.entry(host.clone()).or_insert_with(Turn::now);
             if !turn.running && turn.due <= now {
                 turn.running = true;
-                due.push((host.clone(), Mood { fresh: turn.fresh, failing: turn.failures > 0 }));
+                due.push((host.clone(), Mood { fresh: turn.fresh, failing: turn.failures > 0, came: turn.came }));
             }
         }
         due
@@ -211,7 +229,17 @@ impl Stats {
         for pool in app.store.pools_of(host).await? {
             show(&pool);
         }
-        let ReportStored::Stored { shared_targets_before } = stored else { return Ok(Asked::Answered(began_at)) };
+        let mut came = mood.came;
+        if matches!(stored, ReportStored::Stored { was_down: true, .. }) {
+            came = Some(Came::Up(began_at));
+            // the row does not say so a second time
+            self.note_came(host, came);
+        }
+        if let Some(came) = came {
+            exports::came_into_service(app, &backend, came).await?;
+            self.looked_at(host, came);
+        }
+        let ReportStored::Stored { shared_targets_before, .. } = stored else { return Ok(Asked::Answered(began_at)) };
         // the less safe way, and what else volumes show of their back end
         if mood.fresh || shared_targets_before != Some(report.shared_targets) {
             let changed = follow::follow(app, host).await?;
@@ -220,6 +248,23 @@ impl Stats {
             }
         }
         Ok(Asked::Answered(began_at))
+    }
+}
+
+impl Stats {
+    fn note_came(&self, host: &str, came: Option<Came>) {
+        if let Some(turn) = self.turns().get_mut(host) {
+            turn.came = came;
+        }
+    }
+
+    /// What is connected was looked at since `came`. A swap meanwhile has it looked at once more.
+    fn looked_at(&self, host: &str, came: Came) {
+        if let Some(turn) = self.turns().get_mut(host)
+            && turn.came == Some(came)
+        {
+            turn.came = None;
+        }
     }
 }
 

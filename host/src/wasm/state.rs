@@ -11,7 +11,6 @@ use std::{
 };
 
 use tokio::{io::AsyncWrite, time::Instant};
-use tokio_util::sync::CancellationToken;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{
     WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView,
@@ -57,10 +56,8 @@ pub struct State {
     pub limiter: Limiter,
     pub side: Arc<HostSide>,
     pub call: Call,
-    /// The call's own end: of the lease, or of a lock that was lost.
+    /// The call's own end: of the lease, or of a lock that was lost. It also knows when the work is not wanted any more.
     pub lease: Lease,
-    /// Turns true when the work is no longer wanted.
-    pub cancelled: CancellationToken,
     pub until: Instant,
     pub log: CallLog,
     /// Made with the first lock.
@@ -83,7 +80,7 @@ impl State {
             operation_id: call.operation_id.clone(),
         };
         let log = CallLog::new(origin, side.secrets.clone(), limits.log);
-        Self { limiter: Limiter::new(limits), side, call, lease, cancelled: CancellationToken::new(), until, log, locks: None, wasi: None }
+        Self { limiter: Limiter::new(limits), side, call, lease, until, log, locks: None, wasi: None }
     }
 
     /// Passes what the guest wrote to its standard error (a Python traceback) to the log.

@@ -43,6 +43,11 @@ impl Control {
         Ok(self.objects().await?.remove(kind).unwrap_or_default().into_keys().collect())
     }
 
+    /// The array loses every object of a kind, by no call of the driver's.
+    pub async fn lose(&self, kind: &str) -> anyhow::Result<()> {
+        self.send::<()>(Method::DELETE, &format!("objects/{kind}"), None).await
+    }
+
     /// Disturbs the next matching calls.
     pub async fn fault(&self, fault: Fault) -> anyhow::Result<()> {
         self.send(Method::POST, "faults", Some(&fault)).await

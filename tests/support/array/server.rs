@@ -112,6 +112,7 @@ fn router(shared: Shared) -> Router {
         .route("/v1/objects/{kind}/{id}", put(object).get(object).delete(object))
         .route("/control/calls", get(calls))
         .route("/control/objects", get(objects))
+        .route("/control/objects/{kind}", axum::routing::delete(lose))
         .route("/control/faults", post(add_fault).delete(clear_faults))
         .route("/control/held", get(held))
         .route("/control/release", post(release))
@@ -133,6 +134,10 @@ fn logged_in(shared: &Shared, headers: &HeaderMap) -> bool {
 async fn used(State(shared): State<Shared>, headers: HeaderMap) -> Response<Body> {
     if !logged_in(&shared, &headers) {
         return StatusCode::UNAUTHORIZED.into_response();
+    }
+    let action = take(&mut shared.faults(), "GET", "used", "", header(&headers, "stowage-verb"));
+    if let Some(Action::Refuse(status)) = action {
+        return StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR).into_response();
     }
     Json(shared.state().used()).into_response()
 }
@@ -262,6 +267,12 @@ async fn calls(State(shared): State<Shared>) -> Json<Vec<Call>> {
 
 async fn objects(State(shared): State<Shared>) -> Json<Value> {
     Json(json!(shared.state().all()))
+}
+
+/// Objects of a kind go, as nobody asked for.
+async fn lose(State(shared): State<Shared>, Path(kind): Path<String>) -> StatusCode {
+    shared.state().lose(&kind);
+    StatusCode::NO_CONTENT
 }
 
 async fn add_fault(State(shared): State<Shared>, Json(fault): Json<Fault>) -> StatusCode {

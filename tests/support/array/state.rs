@@ -149,6 +149,11 @@ impl State {
         Ok(())
     }
 
+    /// All objects of a kind are gone. What was seen of their generations stays.
+    pub fn lose(&mut self, kind: &str) {
+        self.objects.remove(kind);
+    }
+
     pub fn record(&mut self, mut call: Call) {
         call.sequence = self.calls.len() as u64;
         self.calls.push(call);

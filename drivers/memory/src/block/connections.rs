@@ -130,22 +130,26 @@ impl ConnectionInfo for Memory {
             let names = self.named(connector)?;
             let array = self.array(cx);
             array.get(VOLUMES, &volume.id)?.ok_or_else(|| gone(&volume.id))?;
-            let made = ConnectionData {
+            let fresh = ConnectionData {
                 read_only: mode == AccessMode::ReadOnly,
                 host: connector.host.clone(),
                 secret: format!("p-{:016x}", mark_of(&cx.call.operation_id)),
             };
-            let object = Object::new(&volume.pool, 0, &made)?;
-            let mut secret = made.secret.clone();
+            let mut secret = fresh.secret.clone();
             for name in names {
                 let id = id_of(volume, &name);
-                if let Created::There(there) = array.create(CONNECTIONS, &id, &object, None)? {
-                    let kept = ConnectionData { secret: there.read::<ConnectionData>()?.secret, ..made.clone() };
-                    if there.data != Object::new(&volume.pool, 0, &kept)?.data {
-                        array.change(CONNECTIONS, &id, None, &mut |o| o.write(&kept).map(|()| true))?;
-                    }
-                    secret = kept.secret;
+                let mut made = fresh.clone();
+                if let Some(lost) = self.kept_as(cx, &id)? {
+                    made.secret = lost.read::<ConnectionData>()?.secret;
                 }
+                if let Created::There(there) = array.create(CONNECTIONS, &id, &Object::new(&volume.pool, 0, &made)?, None)? {
+                    made.secret = there.read::<ConnectionData>()?.secret;
+                    if there.data != Object::new(&volume.pool, 0, &made)?.data {
+                        array.change(CONNECTIONS, &id, None, &mut |o| o.write(&made).map(|()| true))?;
+                    }
+                }
+                self.keep(cx, &id, &Object::new(&volume.pool, 0, &made)?)?;
+                secret = made.secret;
             }
             if plan.lie {
                 let nowhere = IscsiConnection { targets: Vec::new(), auth: None, discovery_auth: None, discard: false };
@@ -158,7 +162,11 @@ impl ConnectionInfo for Memory {
     fn disconnect(&self, cx: &Context, volume: &Volume, target: &DisconnectTarget) -> Result<()> {
         self.verb(cx, &volume.id, &volume.name, |plan| {
             let array = self.array(cx);
-            let there = || array.list(CONNECTIONS, &id_of(volume, ""));
+            // also what the array has lost: it must not come back
+            let there = || -> Result<Vec<(String, Object)>> {
+                let below = id_of(volume, "");
+                Ok(array.list(CONNECTIONS, &below)?.into_iter().chain(self.kept(cx, &below)?).collect())
+            };
             let ends: Vec<String> = match target {
                 DisconnectTarget::Connector(connector) => match self.names(connector).0 {
                     // what its host has is found by the host's name
@@ -172,11 +180,24 @@ impl ConnectionInfo for Memory {
                 },
                 DisconnectTarget::All => there()?.into_iter().map(|(id, _)| id).collect(),
             };
-            ends.iter().try_for_each(|id| array.remove(CONNECTIONS, id).map(drop))
+            ends.iter().try_for_each(|id| {
+                self.forget(cx, id)?;
+                array.remove(CONNECTIONS, id).map(drop)
+            })
         })
     }
 
     fn ensure_export(&self, cx: &Context, volume: &Volume) -> Result<()> {
-        self.verb(cx, &volume.id, &volume.name, |_| self.volume(&*self.array(cx), &volume.id).map(drop))
+        self.verb(cx, &volume.id, &volume.name, |_| {
+            let array = self.array(cx);
+            self.volume(&*array, &volume.id)?;
+            for (id, connection) in self.kept(cx, &id_of(volume, ""))? {
+                // as it was, with its secret: who uses it logs in again by itself
+                if array.get(CONNECTIONS, &id)?.is_none() {
+                    array.create(CONNECTIONS, &id, &connection, None)?;
+                }
+            }
+            Ok(())
+        })
     }
 }

@@ -52,6 +52,9 @@ impl Volumes for Memory {
             for (id, _) in connections {
                 array.remove(CONNECTIONS, &id)?;
             }
+            for (id, _) in self.kept(cx, &below)? {
+                self.forget(cx, &id)?;
+            }
             array.remove(VOLUMES, &volume.id).map(drop)
         })
     }

@@ -12,7 +12,7 @@ use crate::{
     },
     error::Result,
     handler,
-    service::{backend, share_service::progress},
+    service::backend,
 };
 
 pub const ROUTES: &[Route] = &[
@@ -31,7 +31,7 @@ pub const ROUTES: &[Route] = &[
         "/backends/{host}/ensure",
         ADMIN,
         200,
-        "Show how far the ensuring of a back end's shares is, or how it ended; null when there was none",
+        "Show how far the ensuring of a back end's shares, or of its connected volumes' exports, is, or how it ended; null when there was none",
         handler!(ensure),
     ),
 ];
@@ -43,6 +43,6 @@ async fn list(req: ApiRequest) -> Result<Reply> {
 
 async fn ensure(req: ApiRequest) -> Result<Reply> {
     require_admin(&req)?;
-    let found = progress::progress(&req.app, req.param("host")).await?;
+    let found = backend::ensured(&req.app, req.param("host")).await?;
     Reply::json(StatusCode::OK, &json!({ "ensure": found }))
 }

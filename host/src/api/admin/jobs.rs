@@ -13,13 +13,22 @@ use crate::{
     error::{Error, Result},
     handler,
     jobs::task,
-    store::sql::jobs::JobFilter,
+    store::sql::jobs::{JobFilter, JobRow},
 };
 
 const LIMIT: i64 = 1000;
 const STATES: [&str; 3] = ["ready", "running", "done"];
 
-pub const ROUTES: &[Route] = &[Route::new(Api::Admin, Verb::Get, "/jobs", ADMIN, 200, "List jobs, newest first", handler!(list)).query(&[
+pub const ROUTES: &[Route] = &[Route::new(
+    Api::Admin,
+    Verb::Get,
+    "/jobs",
+    ADMIN,
+    200,
+    "List jobs, newest first; of what runs in this process, with how far its driver says it is",
+    handler!(list),
+)
+.query(&[
     ("state", "string", "ready, running or done"),
     ("kind", "string", "Task, such as volume.create"),
     ("backend", "string", "host@backend"),
@@ -55,7 +64,12 @@ async fn list(req: ApiRequest) -> Result<Reply> {
         Some(_) => return Err(Error::invalid("limit must be a whole number above zero.")),
     };
     let jobs = req.app.jobs.list(&filter, req.query_value("marker"), limit).await?;
-    Reply::json(StatusCode::OK, &json!({ "jobs": jobs }))
+    let shown = |row: JobRow| {
+        let mut shown = json!(row);
+        shown["progress"] = json!(req.app.progress.of_job(&row.id));
+        shown
+    };
+    Reply::json(StatusCode::OK, &json!({ "jobs": jobs.into_iter().map(shown).collect::<Vec<_>>() }))
 }
 
 /// # Errors

@@ -5,6 +5,7 @@ mod adopted;
 mod attachment_connect;
 mod attachment_disconnect;
 mod backend_ensure;
+mod backend_exports;
 mod block_support;
 mod cleanup;
 mod connect_turn;
@@ -41,6 +42,7 @@ mod subnet_check;
 mod tried;
 mod volume_create;
 mod volume_delete;
+mod volume_export;
 mod volume_extend;
 mod volume_migrate;
 mod volume_retype;
@@ -70,6 +72,8 @@ pub fn registry() -> Registry {
         .with(snapshot_delete::SnapshotDelete)
         .with(attachment_connect::AttachmentConnect)
         .with(attachment_disconnect::AttachmentDisconnect)
+        .with(backend_exports::BackendExports)
+        .with(volume_export::VolumeExport)
         .with(share_create::ShareCreate)
         .with(share_delete::ShareDelete)
         .with(share_extend::ShareExtend)

@@ -242,6 +242,12 @@ impl Tx {
         Ok(gone)
     }
 
+    /// A back end as it stands in this transaction.
+    pub(super) async fn backend(&mut self, host: &str) -> StoreResult<Option<BackendRow>> {
+        let sql = concat_columns("SELECT {} FROM backends WHERE host = $1");
+        Ok(on_tx!(self, t => sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(host).fetch_optional(t).await?))
+    }
+
     /// A back end as it is, and stays until this transaction ends.
     pub async fn backend_kept(&mut self, host: &str) -> StoreResult<Option<BackendRow>> {
         let sql = concat_columns(&self.dialect().expand("SELECT {} FROM backends WHERE host = $1 {for_share}"));

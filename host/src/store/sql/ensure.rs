@@ -1,6 +1,9 @@
 //! Runs of ensure: one row a run, at most one unfinished a back end (an index says so), and the fingerprint that the last one
 //! left. What a run holds of single shares is in [`ensure_shares`](super::ensure_shares).
 //!
+//! A run of a back end of shares is about its shares; of a back end of volumes it is about those that are connected, in
+//! [`exports`](super::exports).
+//!
 //! Whoever begins a run or asks whether one is under way takes the back end's turn first ([`Tx::ensure_turn`]).
 
 use std::collections::HashSet;
@@ -16,7 +19,7 @@ pub struct EnsureRun {
     pub id: String,
     /// `host@backend`.
     pub backend: String,
-    /// `request`, `repeat`, `change`.
+    /// `request`, `repeat`, `change`; of volumes also `start`, `up`.
     pub cause: String,
     pub request_id: String,
     pub project_id: String,
@@ -29,7 +32,7 @@ pub struct EnsureRun {
     pub fingerprint: Option<String>,
     /// Of the back end, when it was prepared; or that with which it shall be.
     pub incarnation: Option<String>,
-    /// The share instance up to which every share had its turn.
+    /// The share instance, or the volume, up to which every one had its turn.
     pub walked_to: String,
     pub walked: bool,
     /// How often the busy ones had another turn.
@@ -42,7 +45,7 @@ pub struct EnsureRun {
     pub failed: i64,
     pub left_out: i64,
     pub skipped: i64,
-    /// `done`, `given_up`; none while it runs.
+    /// `done`, `given_up`; of volumes also `unsupported`; none while it runs.
     pub outcome: Option<String>,
     pub reason: Option<String>,
     pub started_at: Micros,
@@ -85,6 +88,7 @@ pub struct NewEnsureRun {
 
 const SELECT: &str = "SELECT id, backend, cause, request_id, project_id, user_id, repeat_once, changes_status, prepared, fingerprint, \
      incarnation, walked_to, walked, rounds, batch, total, unchanged, updated, broken, failed, left_out, skipped, outcome, reason, started_at, ended_at FROM ensure_runs";
+const LAST: &str = "WHERE backend = $1 ORDER BY CASE WHEN ended_at IS NULL THEN 0 ELSE 1 END, started_at DESC, id LIMIT 1";
 
 impl Store {
     pub async fn ensure_run(&self, id: &str) -> StoreResult<Option<EnsureRun>> {
@@ -94,9 +98,7 @@ impl Store {
 
     /// The run of a back end that is under way, else its last one.
     pub async fn ensure_last(&self, backend: &str) -> StoreResult<Option<EnsureRun>> {
-        let sql = sqlx::AssertSqlSafe(format!(
-            "{SELECT} WHERE backend = $1 ORDER BY CASE WHEN ended_at IS NULL THEN 0 ELSE 1 END, started_at DESC, id LIMIT 1"
-        ));
+        let sql = sqlx::AssertSqlSafe(format!("{SELECT} {LAST}"));
         Ok(on_read!(self, p => sqlx::query_as(sql).bind(backend).fetch_optional(p).await?))
     }
 
@@ -134,21 +136,33 @@ impl Tx {
         Ok(on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_optional(c).await?))
     }
 
+    /// The run of a back end that is under way, else its last one.
+    pub async fn ensure_last(&mut self, backend: &str) -> StoreResult<Option<EnsureRun>> {
+        let sql = sqlx::AssertSqlSafe(format!("{SELECT} {LAST}"));
+        Ok(on_tx!(self, c => sqlx::query_as(sql).bind(backend).fetch_optional(c).await?))
+    }
+
     /// The run that is under way.
     pub async fn ensure_running(&mut self, backend: &str) -> StoreResult<Option<EnsureRun>> {
         let sql = sqlx::AssertSqlSafe(format!("{SELECT} WHERE backend = $1 AND ended_at IS NULL"));
         Ok(on_tx!(self, c => sqlx::query_as(sql).bind(backend).fetch_optional(c).await?))
     }
 
-    /// A new run, and the end of what is kept of runs that ended before `keep_since`.
+    /// A new run over shares, and the end of what is kept of runs that ended before `keep_since`.
     pub async fn ensure_begin(&mut self, run: &NewEnsureRun, keep_since: Micros) -> StoreResult<()> {
+        self.run_begin(run, "SELECT COUNT(*) FROM share_instances WHERE backend = $2", keep_since).await
+    }
+
+    /// A new run; `total` counts what it is about, on the back end `$2`.
+    pub(super) async fn run_begin(&mut self, run: &NewEnsureRun, total: &str, keep_since: Micros) -> StoreResult<()> {
         let sql = "DELETE FROM ensure_runs WHERE backend = $1 AND ended_at < $2";
         on_tx!(self, c => sqlx::query(sql).bind(&run.backend).bind(keep_since).execute(c).await?.rows_affected());
-        let sql = "INSERT INTO ensure_runs (id, backend, cause, request_id, project_id, user_id, repeat_once, changes_status, prepared, incarnation, \
-                       walked_to, walked, rounds, batch, total, unchanged, updated, broken, failed, left_out, skipped, started_at) \
-                   SELECT $1, $2, $3, $4, $5, $6, FALSE, $7, FALSE, $10, '', FALSE, 0, $8, COUNT(*), 0, 0, 0, 0, 0, 0, $9 \
-                   FROM share_instances WHERE backend = $2";
-        on_tx!(self, c => sqlx::query(sql).bind(&run.id).bind(&run.backend).bind(run.cause).bind(&run.request_id).bind(&run.project_id)
+        let sql = format!(
+            "INSERT INTO ensure_runs (id, backend, cause, request_id, project_id, user_id, repeat_once, changes_status, prepared, incarnation, \
+                 walked_to, walked, rounds, batch, total, unchanged, updated, broken, failed, left_out, skipped, started_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, FALSE, $7, FALSE, $10, '', FALSE, 0, $8, ({total}), 0, 0, 0, 0, 0, 0, $9)"
+        );
+        on_tx!(self, c => sqlx::query(sqlx::AssertSqlSafe(sql)).bind(&run.id).bind(&run.backend).bind(run.cause).bind(&run.request_id).bind(&run.project_id)
             .bind(&run.user_id).bind(run.changes_status).bind(run.batch).bind(run.started_at).bind(&run.incarnation)
             .execute(c).await?.rows_affected());
         Ok(())

@@ -12,6 +12,7 @@ pub mod driver_locks;
 pub mod driver_uses;
 pub mod ensure;
 pub mod ensure_shares;
+pub mod exports;
 pub mod identity_domains;
 pub mod identity_projects;
 pub mod identity_roles;

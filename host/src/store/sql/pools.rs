@@ -59,8 +59,9 @@ pub struct PoolReport {
 /// What storing a report did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportStored {
-    /// It is the newest now. `shared_targets` is what was stored before, the outer none if nothing was.
-    Stored { shared_targets_before: Option<Option<bool>> },
+    /// It is the newest now. `shared_targets` is what was stored before, the outer none if nothing was; `was_down`: the back end
+    /// was, also because nobody had heard of it for long, or ever.
+    Stored { shared_targets_before: Option<Option<bool>>, was_down: bool },
     /// A report whose call began later is stored already, or the back end is not configured; nothing changed.
     Stale,
 }
@@ -192,11 +193,9 @@ impl Tx {
 
     /// Stores a report, marks the back end as up, and drops the claims that the report covers.
     pub async fn store_report(&mut self, report: &BackendReport) -> StoreResult<ReportStored> {
-        let sql = "SELECT capacity_group, shared_targets FROM backends WHERE host = $1";
-        let before: Option<(Option<String>, Option<String>)> =
-            on_tx!(self, t => sqlx::query_as(sql).bind(&report.host).fetch_optional(t).await?);
-        let Some((group, shared_targets)) = before else { return Ok(ReportStored::Stale) };
-        if let Some(group) = &group {
+        let Some(before) = self.backend(&report.host).await? else { return Ok(ReportStored::Stale) };
+        let group = &before.capacity_group;
+        if let Some(group) = group {
             self.lock_capacity_group(group).await?;
         }
         if !self.store_backend_level(report).await? {
@@ -210,8 +209,8 @@ impl Tx {
         let gone = "DELETE FROM pools WHERE host = $1 AND NOT present AND resources = 0";
         on_tx!(self, t => sqlx::query(gone).bind(&report.host).execute(t).await?.rows_affected());
         self.drop_covered_claims(&report.host).await?;
-        let before = shared_targets.map(|text| shared_targets_value(Some(&text)));
-        Ok(ReportStored::Stored { shared_targets_before: before })
+        let shared_targets_before = before.shared_targets.as_deref().map(|text| shared_targets_value(Some(text)));
+        Ok(ReportStored::Stored { shared_targets_before, was_down: before.state(clock::now()).is_err() })
     }
 
     /// What volumes carry becomes less safe only by the word of the incarnation that was swapped in last: the others still

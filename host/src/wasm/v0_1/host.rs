@@ -263,17 +263,19 @@ impl clock::Host for State {
     }
 
     async fn sleep(&mut self, ms: u32) -> wasmtime::Result<bool> {
-        Ok(now::sleep(ms, self.until, &self.lease, &self.cancelled).await)
+        Ok(now::sleep(ms, self.until, &self.lease, self.lease.unwanted()).await)
     }
 }
 
 impl progress::Host for State {
     async fn report(&mut self, percent: u8, text: Option<String>) -> wasmtime::Result<()> {
+        // an array may have sent a secret back
+        let text = text.map(|text| self.side.secrets.redact(&text));
         self.side.progress.report(&self.call.operation_id, percent, text);
         Ok(())
     }
 
     async fn cancelled(&mut self) -> wasmtime::Result<bool> {
-        Ok(self.cancelled.is_cancelled() || self.lease.is_cancelled())
+        Ok(self.lease.unwanted().is_cancelled() || self.lease.is_cancelled())
     }
 }
