@@ -129,7 +129,8 @@ async fn once_when_two_processes_read_a_changed_configuration() {
         std::future::ready(both.then_some(()))
     })
     .await;
-    let run = admin.get("/backends/stowage@array/ensure").await.expect(200)["ensure"].clone();
-    assert_eq!((run["cause"].clone(), run["exported"].clone(), run["state"].clone()), ("change".into(), 3.into(), "done".into()), "{run}");
+    let run = admin.until("/backends/stowage@array/ensure", |a| a.expect(200)["ensure"]["state"] == "done").await;
+    let run = run.body()["ensure"].clone();
+    assert_eq!((run["cause"].clone(), run["exported"].clone()), ("change".into(), 3.into()), "{run}");
     assert_eq!(ensured().await, 3, "each volume once");
 }
