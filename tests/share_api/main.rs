@@ -46,6 +46,7 @@ mod server_ends;
 mod server_failures;
 mod server_limits;
 mod servers;
+mod servers_managed;
 mod services;
 mod share_servers;
 mod shares;

@@ -46,6 +46,8 @@ pub const SHARE_SNAPSHOTS: &str = "share-snapshots";
 /// The rules of one share or share snapshot, under its id.
 pub const RULES: &str = "rules";
 pub const SERVERS: &str = "servers";
+/// As [`FOREIGN`], by what the array calls them.
+pub const FOREIGN_SERVERS: &str = "foreign-servers";
 
 /// The kinds that take room.
 pub const SIZED: [&str; 5] = [VOLUMES, SNAPSHOTS, SHARES, SHARE_SNAPSHOTS, FOREIGN];

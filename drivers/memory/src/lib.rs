@@ -88,5 +88,6 @@ export!(
     access,
     ensure,
     share_servers,
+    share_server_manage,
     allocations,
 );

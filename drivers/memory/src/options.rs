@@ -40,6 +40,8 @@ const STRICT: Opt<bool> =
     Opt::boolean("refuse_delete_of_connected", "Deleting a connected volume is `busy`; else its connections go with it.").default("false");
 const EXTRA: Opt<Vec<String>> = Opt::texts("extra", "Free capabilities of the back end, each KEY=VALUE.");
 const FOREIGN: Opt<Vec<String>> = Opt::texts("foreign", "Volumes and shares that can be adopted, each NAME:GIB[:POOL].");
+const FOREIGN_SERVERS: Opt<Vec<String>> =
+    Opt::texts("foreign_servers", "Share servers that can be adopted, each NAME=ADDRESS[,ADDRESS...].");
 const ARRAY_URL: Opt<String> = Opt::url("array_url", "An HTTP array that holds the state instead of `kv`.");
 const ARRAY_USER: Opt<String> = Opt::text("array_user", "The user that array knows; then `array_password` is needed too.");
 pub const ARRAY_PASSWORD: Opt<String> = Opt::secret("array_password", "The password that array wants.");
@@ -73,6 +75,7 @@ pub fn all() -> Vec<OptionSpec> {
         STRICT.spec(),
         EXTRA.spec(),
         FOREIGN.spec(),
+        FOREIGN_SERVERS.spec(),
         ARRAY_URL.spec(),
         ARRAY_USER.spec(),
         ARRAY_PASSWORD.spec(),
@@ -88,12 +91,20 @@ pub struct Foreign {
     pub pool: String,
 }
 
+/// A share server somebody else made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForeignServer {
+    pub name: String,
+    pub addresses: Vec<String>,
+}
+
 pub struct Config {
     pub pools: Vec<PoolSpec>,
     pub features: Features,
     pub extra: Vec<Property>,
     pub faults: Vec<Fault>,
     pub foreign: Vec<Foreign>,
+    pub foreign_servers: Vec<ForeignServer>,
     pub addresses: Vec<String>,
     pub admin_address: Option<String>,
     pub address_counts: AddressCounts,
@@ -113,6 +124,7 @@ impl Config {
             extra: texts(cx, &EXTRA, &[])?.iter().map(|t| property(t)).collect::<Result<_>>()?,
             faults: texts(cx, &FAULTS, &[])?.iter().enumerate().map(|(n, t)| Fault::parse(n, t)).collect::<Result<_>>()?,
             foreign: texts(cx, &FOREIGN, &[])?.iter().map(|t| foreign(t, &first)).collect::<Result<_>>()?,
+            foreign_servers: texts(cx, &FOREIGN_SERVERS, &[])?.iter().map(|t| foreign_server(t)).collect::<Result<_>>()?,
             addresses: texts(cx, &EXPORT_ADDRESSES, &["192.0.2.10"])?,
             admin_address: cx.find(&ADMIN_EXPORT_ADDRESS)?,
             address_counts: AddressCounts { per_subnet: count(cx, &ADDRESSES, 1)?, admin: count(cx, &ADMIN_ADDRESSES, 0)? },
@@ -190,6 +202,16 @@ fn foreign(text: &str, first_pool: &str) -> Result<Foreign> {
         return Err(DriverError::invalid(format!("`foreign`: `{text}` is not NAME:GIB[:POOL]")));
     };
     Ok(Foreign { name, gib, pool: parts.next().unwrap_or(first_pool).to_owned() })
+}
+
+fn foreign_server(text: &str) -> Result<ForeignServer> {
+    match text.split_once('=') {
+        Some((name, addresses)) if !name.is_empty() => Ok(ForeignServer {
+            name: name.to_owned(),
+            addresses: addresses.split(',').filter(|a| !a.is_empty()).map(str::to_owned).collect(),
+        }),
+        _ => Err(DriverError::invalid(format!("`foreign_servers`: `{text}` is not NAME=ADDRESS[,ADDRESS...]"))),
+    }
 }
 
 /// `KEY=VALUE`; a value that reads as a boolean or a number is one.

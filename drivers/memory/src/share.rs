@@ -4,6 +4,7 @@ mod access;
 mod allocations;
 mod ensure;
 mod manage;
+mod server_manage;
 mod servers;
 mod shares;
 mod snapshots;
@@ -45,16 +46,25 @@ pub struct ServerData {
     pub security_services: Vec<String>,
     #[serde(default)]
     pub polls_left: u32,
+    /// What it was called before it was taken over, and still is.
+    #[serde(default)]
+    pub name: Option<String>,
 }
 
 impl ServerData {
+    /// What the array calls it.
+    pub fn identifier(&self, id: &str) -> String {
+        self.name.clone().unwrap_or_else(|| format!("memory-{id}"))
+    }
+
+
     pub fn addresses(&self) -> impl Iterator<Item = &String> {
         self.subnets.iter().flat_map(|(_, addresses)| addresses)
     }
 
     /// What the host keeps with the server.
     pub fn details(&self, id: &str) -> ServerDetails {
-        let mut details = vec![KeyValue::new("identifier", format!("memory-{id}"))];
+        let mut details = vec![KeyValue::new("identifier", self.identifier(id))];
         details.extend(self.addresses().enumerate().map(|(n, a)| KeyValue::new(&format!("address.{n}"), a)));
         details.extend(self.admin.iter().enumerate().map(|(n, a)| KeyValue::new(&format!("admin_address.{n}"), a)));
         details.extend(self.security_services.iter().enumerate().map(|(n, s)| KeyValue::new(&format!("security_service.{n}"), s)));

@@ -239,6 +239,47 @@ impl<D: ShareServers> bindings::share_servers::Guest for Glue<D> {
     }
 }
 
+/// Interface `share-server-manage`.
+pub trait ShareServerManage: Driver {
+    /// The addresses of the server that the array knows as `identifier`. `invalid`: no such server; `busy`: already managed.
+    fn server_addresses(&self, cx: &Context, server_id: &str, identifier: &str, options: &[KeyValue]) -> Result<Vec<String>>;
+    /// Takes it over, with all that is on it. Repeat: the same answer.
+    fn adopt_server(
+        &self,
+        cx: &Context,
+        server_id: &str,
+        identifier: &str,
+        networks: &[NetworkInfo],
+        options: &[KeyValue],
+    ) -> Result<ServerDetails>;
+    /// Forgets it, and leaves it and all that is on it alone. Repeat, or never taken over: success.
+    fn release_server(
+        &self,
+        cx: &Context,
+        server_id: &str,
+        details: Option<&ServerDetails>,
+        security_services: &[SecurityService],
+    ) -> Result<()>;
+}
+
+impl<D: ShareServerManage> bindings::share_server_manage::Guest for Glue<D> {
+    fn addresses(call: Call, server_id: String, identifier: String, options: Vec<KeyValue>) -> Result<Vec<String>> {
+        run("share-server-manage.addresses", call, |d: &D, cx| d.server_addresses(cx, &server_id, &identifier, &options))
+    }
+    fn adopt(
+        call: Call,
+        server_id: String,
+        identifier: String,
+        networks: Vec<NetworkInfo>,
+        options: Vec<KeyValue>,
+    ) -> Result<ServerDetails> {
+        run("share-server-manage.adopt", call, |d: &D, cx| d.adopt_server(cx, &server_id, &identifier, &networks, &options))
+    }
+    fn release(call: Call, server_id: String, details: Option<ServerDetails>, security_services: Vec<SecurityService>) -> Result<()> {
+        run("share-server-manage.release", call, |d: &D, cx| d.release_server(cx, &server_id, details.as_ref(), &security_services))
+    }
+}
+
 /// A share server and all that is on it, for the verbs that change its networks.
 #[derive(Debug, Clone, Copy)]
 pub struct LiveServer<'s> {

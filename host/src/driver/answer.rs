@@ -3,7 +3,10 @@
 //! A driver is not trusted: ids nobody asked for, lists that are too long, texts that do not fit a column each become
 //! [`ErrorKind::WrongAnswer`](super::ErrorKind::WrongAnswer) on that one call, naming the member.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::IpAddr,
+};
 
 use super::{
     error::{DriverError, DriverResult},
@@ -26,6 +29,8 @@ const MAX_METADATA: usize = 128;
 const MAX_TARGETS: usize = 64;
 /// Addresses of a share server in one place: more than any driver has use for.
 pub const MAX_ADDRESSES: u32 = 256;
+/// Addresses of a share server that is taken over, in all places together.
+const MAX_SERVER_ADDRESSES: usize = 512;
 
 fn wrong<T>(text: String) -> DriverResult<T> {
     Err(DriverError::wrong_answer(text))
@@ -164,6 +169,26 @@ impl Check for AddressCounts {
         }
     }
 }
+
+/// The addresses of a server: each of them one, and once.
+///
+/// # Errors
+/// [`ErrorKind::WrongAnswer`](super::ErrorKind::WrongAnswer).
+pub fn addresses(told: &[String]) -> DriverResult<Vec<IpAddr>> {
+    if told.len() > MAX_SERVER_ADDRESSES {
+        return wrong(format!("a share server has {} addresses, at most {MAX_SERVER_ADDRESSES} are allowed", told.len()));
+    }
+    let mut found = Vec::with_capacity(told.len());
+    for text in told {
+        match text.parse() {
+            Ok(address) if !found.contains(&address) => found.push(address),
+            Ok(address) => return wrong(format!("the address {address} stands twice")),
+            Err(_) => return wrong(format!("{text:.64?} is no address")),
+        }
+    }
+    Ok(found)
+}
+
 /// A share server's details.
 impl Check for ServerDetails {
     fn check(&self) -> DriverResult<()> {
@@ -534,5 +559,14 @@ mod tests {
         let pending = |token: &str| Pending { token: token.into(), retry_after: std::time::Duration::ZERO, percent: None };
         pending("t").check().unwrap();
         assert!(is_wrong(Answer::<VolumeUpdate>::Pending(pending("")).check()));
+    }
+
+    #[test]
+    fn the_addresses_of_a_server_are_addresses_and_different() {
+        let of = |list: &[&str]| addresses(&list.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["10.0.0.1", "fd00::1"]).unwrap().len(), 2);
+        for bad in [&["10.0.0.1/24"][..], &["host"], &["10.0.0.1", "10.0.0.1"], &["fd00::1", "fd00:0::1"]] {
+            assert!(of(bad).is_err(), "{bad:?}");
+        }
     }
 }

@@ -17,8 +17,8 @@ use super::{
     error::{DriverError, DriverResult},
     gate::Gate,
     share::{
-        Access, Allocations, Ensure, Poll, ShareFromSnapshot, ShareManage, ShareRevert, ShareServers, ShareShrink, ShareSnapshotManage,
-        ShareSnapshots, Shares, SnapshotAccess,
+        Access, Allocations, Ensure, Poll, ShareFromSnapshot, ShareManage, ShareRevert, ShareServerManage, ShareServers, ShareShrink,
+        ShareSnapshotManage, ShareSnapshots, Shares, SnapshotAccess,
     },
 };
 use crate::{
@@ -73,6 +73,7 @@ pub struct Interfaces {
     pub access: Option<Arc<dyn Access>>,
     pub ensure: Option<Arc<dyn Ensure>>,
     pub share_servers: Option<Arc<dyn ShareServers>>,
+    pub share_server_manage: Option<Arc<dyn ShareServerManage>>,
     pub allocations: Option<Arc<dyn Allocations>>,
 }
 
@@ -101,6 +102,7 @@ impl Interfaces {
             access: None,
             ensure: None,
             share_servers: None,
+            share_server_manage: None,
             allocations: None,
         }
     }
@@ -209,6 +211,7 @@ impl Backend {
         access need_access: Access = "access";
         ensure need_ensure: Ensure = "ensure";
         share_servers need_share_servers: ShareServers = "share-servers";
+        share_server_manage need_share_server_manage: ShareServerManage = "share-server-manage";
         allocations need_allocations: Allocations = "allocations";
     }
 }

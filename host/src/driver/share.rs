@@ -1,7 +1,7 @@
 //! The interfaces of share drivers, one trait each, and `poll`, which both kinds have.
 //! `wit/stowage-driver/0.1.0/share.wit` says what each verb must do.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, net::IpAddr};
 
 use futures::future::BoxFuture;
 
@@ -117,6 +117,32 @@ pub trait ShareServers: Send + Sync {
         metadata: &'a StringMap,
     ) -> BoxFuture<'a, DriverResult<Answer<ServerDetails>>>;
     fn teardown<'a>(
+        &'a self,
+        call: &'a Call,
+        server_id: &'a str,
+        details: Option<&'a ServerDetails>,
+        security_services: &'a [SecurityService],
+    ) -> BoxFuture<'a, DriverResult<()>>;
+}
+
+/// Share servers that somebody else made.
+pub trait ShareServerManage: Send + Sync {
+    fn addresses<'a>(
+        &'a self,
+        call: &'a Call,
+        server_id: &'a str,
+        identifier: &'a str,
+        options: &'a StringMap,
+    ) -> BoxFuture<'a, DriverResult<Vec<IpAddr>>>;
+    fn adopt<'a>(
+        &'a self,
+        call: &'a Call,
+        server_id: &'a str,
+        identifier: &'a str,
+        networks: &'a [NetworkInfo],
+        options: &'a StringMap,
+    ) -> BoxFuture<'a, DriverResult<ServerDetails>>;
+    fn release<'a>(
         &'a self,
         call: &'a Call,
         server_id: &'a str,

@@ -19,6 +19,11 @@ pub enum NetworkError {
     NoAdminSubnet,
     #[error("the subnet {subnet} ({cidr}) has no free address left: the operator widens its ranges, or servers in it are deleted")]
     Exhausted { subnet: String, cidr: String },
+    /// A server that somebody else made has it.
+    #[error("the address {address} lies in no subnet that the share server can be on ({subnets})")]
+    Elsewhere { address: String, subnets: String },
+    #[error("the address {address} in the subnet {subnet} is given to another share server")]
+    Taken { address: String, subnet: String },
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -8,6 +8,8 @@
 pub mod error;
 pub mod r#static;
 
+use std::net::IpAddr;
+
 use futures::future::BoxFuture;
 
 pub use error::NetworkError;
@@ -74,6 +76,19 @@ pub trait NetworkPlugin: Send + Sync {
     /// # Errors
     /// Also [`NetworkError::Exhausted`]. The caller drops `tx`.
     fn reserve<'a>(&'a self, tx: &'a mut Tx, server_id: &'a str, wants: &'a [Want]) -> BoxFuture<'a, Result<Vec<Reserved>, NetworkError>>;
+
+    /// Writes the addresses down that a server has which somebody else made: each is in one of `places`, whose segments are the
+    /// answer. What the server was given before and does not have is given back. The server's row is there.
+    ///
+    /// # Errors
+    /// Also [`NetworkError::Elsewhere`], [`NetworkError::Taken`]. The caller drops `tx`.
+    fn adopt<'a>(
+        &'a self,
+        tx: &'a mut Tx,
+        server_id: &'a str,
+        places: &'a [Place],
+        addresses: &'a [IpAddr],
+    ) -> BoxFuture<'a, Result<Vec<Segment>, NetworkError>>;
 
     /// Gives addresses back that are in no use any more.
     ///

@@ -8,6 +8,7 @@ pub enum ShareResource {
     ShareNetwork,
     ShareNetworkSubnet,
     SecurityService,
+    ShareServer,
 }
 
 impl ShareResource {
@@ -19,6 +20,7 @@ impl ShareResource {
             Self::ShareNetwork => "SHARE_NETWORK",
             Self::ShareNetworkSubnet => "SHARE_NETWORK_SUBNET",
             Self::SecurityService => "SECURITY_SERVICE",
+            Self::ShareServer => "SHARE_SERVER",
         }
     }
 }
@@ -89,6 +91,8 @@ super::message::texts! {
     DriverFailedUnmanage = "114" "Share Driver could not let go of the share.",
     DriverFailedManageSnapshot = "116" "Share Driver could not take over the snapshot.",
     DriverFailedUnmanageSnapshot = "117" "Share Driver could not let go of the snapshot.",
+    DriverFailedManageServer = "118" "Share Driver could not take over the share server.",
+    DriverFailedUnmanageServer = "119" "Share Driver could not let go of the share server.",
     NetworkUpdateRefused = "115" "A storage back end refuses the new subnet for its share servers; nothing was changed. Contact your administrator to learn why.",
 }
 

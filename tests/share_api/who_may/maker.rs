@@ -311,6 +311,11 @@ impl Maker<'_> {
             "/security-services" if writes => (vec![], net::service_body("ldap", json!({}))),
             "/security-services/{}" if writes => (vec![self.service().await], json!({ "security_service": { "name": "n" } })),
             "/security-services/{}" => (vec![self.service().await], Value::Null),
+            "/share-servers/manage" => {
+                let server = json!({ "host": "stowage@idle", "share_network_id": self.network().await.0, "identifier": uuid() });
+                (vec![], json!({ "share_server": server }))
+            }
+            "/share-servers/{}" if action == "unmanage" => (vec![self.server().await], json!({ "unmanage": null })),
             "/share-servers/{}" if action == "reset_status" => {
                 (vec![self.server().await], json!({ "reset_status": { "status": "error" } }))
             }

@@ -51,7 +51,7 @@ async fn send(client: &Client, route: &Route, call: &Call) -> Answer {
 
 /// A service on which everything can be called.
 pub async fn roomy() -> Site {
-    let idle = backend("idle", json!({ "share_protocols": ["cifs"] }));
+    let idle = backend("idle", json!({ "share_protocols": ["cifs"], "driver_handles_share_servers": "yes" }));
     let site = Site::configured(vec![backend("m", json!({})), backend("spare", json!({ "pools": ["p1:1"] })), idle], |c| {
         let quota = &mut c.quota.share;
         (quota.shares, quota.gigabytes, quota.snapshots, quota.snapshot_gigabytes, quota.share_networks) = (-1, -1, -1, -1, -1);

@@ -48,6 +48,7 @@ impl ShareServers for Memory {
             admin: networks.first().into_iter().flat_map(|n| &n.admin_allocations).map(|a| a.ip_address.clone()).collect(),
             security_services: networks.first().into_iter().flat_map(|n| &n.security_services).map(service).collect(),
             polls_left: 0,
+            name: None,
         };
         let set_up = self.verb(cx, server_id, "", |plan| {
             if networks.len() > 1 && !self.config.features.share_server_multiple_subnet_support {

@@ -24,8 +24,10 @@ mod share_place;
 mod share_revert;
 mod share_server_create;
 mod share_server_delete;
+mod share_server_manage;
 mod share_server_provide;
 mod share_server_support;
+mod share_server_unmanage;
 mod share_shrink;
 mod share_snapshot_access;
 mod share_snapshot_create;
@@ -91,6 +93,8 @@ pub fn registry() -> Registry {
         .with(cleanup::Cleanup::<types::Share>::new())
         .with(share_server_create::ShareServerCreate)
         .with(share_server_delete::ShareServerDelete)
+        .with(share_server_manage::ShareServerManage)
+        .with(share_server_unmanage::ShareServerUnmanage)
         .with(cleanup::Cleanup::<types::ShareServer>::new())
         .with(subnet_check::SubnetCheck)
         .with(network_update::NetworkUpdate)

@@ -25,7 +25,7 @@ use crate::{
     },
     error::Kind,
     jobs::{JobContext, JobFault, Outcome, Task, TaskError},
-    network::{NetworkError, Place, SubnetIds, Want},
+    network::NetworkError,
     notify::share_message::ShareDetail,
     store::sql::{share_server_work::ServerFailure, share_servers::ShareServerRow},
 };
@@ -153,16 +153,7 @@ async fn poll(cx: &JobContext, server: &ShareServerRow, token: &str) -> DriverRe
 /// Addresses in every subnet, and in the operator's network; those that are there count. All or none.
 async fn reserve(cx: &JobContext, server: &ShareServerRow, counts: AddressCounts) -> Result<Result<(), NetworkError>, TaskError> {
     let subnets = cx.app.store.subnets_of_server(&server.id).await?;
-    let mut wants: Vec<Want> = subnets
-        .iter()
-        .map(|s| {
-            let ids = SubnetIds { neutron_net_id: s.neutron_net_id.clone(), neutron_subnet_id: s.neutron_subnet_id.clone() };
-            Want { place: Place::Subnet { id: s.id.clone(), ids }, count: counts.per_subnet }
-        })
-        .collect();
-    if counts.admin > 0 {
-        wants.push(Want { place: Place::Admin, count: counts.admin });
-    }
+    let wants = support::wants(&subnets, counts);
     let now = clock::now();
     let mut tx = cx.app.store.begin().await?;
     match cx.app.network.reserve(&mut tx, &server.id, &wants).await {

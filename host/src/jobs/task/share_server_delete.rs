@@ -138,7 +138,7 @@ async fn remove(cx: &JobContext, mut tx: Tx, server: &ShareServerRow, leftover: 
     settled(cx, tx).await
 }
 
-fn tombstone(server: &ShareServerRow, request_id: &str) -> Tombstone {
+pub(super) fn tombstone(server: &ShareServerRow, request_id: &str) -> Tombstone {
     Tombstone {
         kind: "share_server",
         id: server.id.clone(),

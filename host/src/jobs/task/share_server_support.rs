@@ -4,11 +4,11 @@ use crate::{
     domain::share_network::SecurityServiceKind,
     driver::{
         Call, DriverResult, ErrorKind,
-        types::{self, Allocation, NetworkInfo, SecurityService, ServerDetails},
+        types::{self, AddressCounts, Allocation, IpVersion, NetworkInfo, SecurityService, ServerDetails, Subnet},
     },
     jobs::{JobContext, TaskError},
-    network::NetworkError,
-    service::share_network_subnet::driver_subnet,
+    network::{NetworkError, Place, SubnetIds, Want},
+    notify::share_message::{NewShareMessage, ShareAction, ShareDetail, ShareResource},
     store::{
         StoreError, StoreResult, Tx,
         sql::{network_allocations::AllocationRow, security_services::SecurityServiceRow, share_servers::ShareServerRow},
@@ -80,6 +80,59 @@ pub async fn give_back(cx: &JobContext, tx: &mut Tx, server_id: &str) -> Result<
         NetworkError::Store(e) => e.into(),
         e => TaskError::Other(e.to_string()),
     })
+}
+
+/// A message for the operator who asked.
+pub async fn tell(
+    tx: &mut Tx,
+    cx: &JobContext,
+    server: &ShareServerRow,
+    action: ShareAction,
+    detail: ShareDetail,
+    extra: &str,
+) -> StoreResult<()> {
+    tx.add_share_message(&NewShareMessage {
+        resource: ShareResource::ShareServer,
+        resource_id: server.id.clone(),
+        project_id: cx.job.project_id.clone(),
+        request_id: cx.job.request_id.clone(),
+        action,
+        detail,
+        extra: extra.to_owned(),
+    })
+    .await?;
+    Ok(())
+}
+
+/// The places of a server's subnets, with as many addresses as are wanted in each; and that in the operator's network.
+pub fn wants(subnets: &[SubnetRow], counts: AddressCounts) -> Vec<Want> {
+    let mut wants: Vec<Want> = subnets
+        .iter()
+        .map(|s| {
+            let ids = SubnetIds { neutron_net_id: s.neutron_net_id.clone(), neutron_subnet_id: s.neutron_subnet_id.clone() };
+            Want { place: Place::Subnet { id: s.id.clone(), ids }, count: counts.per_subnet }
+        })
+        .collect();
+    if counts.admin > 0 {
+        wants.push(Want { place: Place::Admin, count: counts.admin });
+    }
+    wants
+}
+
+/// A subnet as its driver is told of it.
+pub fn driver_subnet(s: &SubnetRow) -> Subnet {
+    Subnet {
+        id: s.id.clone(),
+        availability_zone: s.availability_zone.clone(),
+        network_type: s.network_type.clone(),
+        segmentation_id: s.segmentation_id.and_then(|n| u32::try_from(n).ok()),
+        cidr: s.cidr.clone().unwrap_or_default(),
+        gateway: s.gateway.clone(),
+        mtu: s.mtu.and_then(|n| u32::try_from(n).ok()),
+        ip_version: if s.ip_version == Some(6) { IpVersion::V6 } else { IpVersion::V4 },
+        neutron_net_id: s.neutron_net_id.clone(),
+        neutron_subnet_id: s.neutron_subnet_id.clone(),
+    }
 }
 
 fn driver_allocation(a: &AllocationRow) -> Allocation {

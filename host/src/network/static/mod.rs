@@ -8,6 +8,7 @@
 //! nothing, and what was given in it can still be given back. Until then no other subnet gives it: a subnet may only have got
 //! another id.
 
+mod adopt;
 pub mod space;
 
 use std::{
@@ -64,6 +65,16 @@ impl NetworkPlugin for Static {
             }
             Ok(found.into_values().collect())
         })
+    }
+
+    fn adopt<'a>(
+        &'a self,
+        tx: &'a mut Tx,
+        server_id: &'a str,
+        places: &'a [Place],
+        addresses: &'a [IpAddr],
+    ) -> BoxFuture<'a, Result<Vec<Segment>, NetworkError>> {
+        Box::pin(async move { adopt::adopt(tx, &self.config.get().network, server_id, places, addresses).await })
     }
 
     fn release<'a>(&'a self, tx: &'a mut Tx, allocations: &'a [AllocationRow]) -> BoxFuture<'a, Result<(), NetworkError>> {

@@ -2,9 +2,11 @@
 
 pub mod delete;
 pub mod list;
+pub mod manage;
 pub mod reset;
 pub mod show;
 pub mod teardown;
+pub mod unmanage;
 pub mod update_network;
 
 use crate::{

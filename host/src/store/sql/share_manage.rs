@@ -2,7 +2,7 @@
 
 use crate::{
     clock::Micros,
-    domain::{host::backend_of, share::ShareStatus, share_snapshot::ShareSnapshotStatus},
+    domain::{host::backend_of, share::ShareStatus, share_server::ServerStatus, share_snapshot::ShareSnapshotStatus},
     store::{StoreResult, Tx, bind::Sql, on_tx},
 };
 
@@ -39,6 +39,37 @@ impl Tx {
         on_tx!(self, c => sqlx::query("UPDATE shares SET size_gib = $2 WHERE id = $1").bind(id).bind(gib).execute(c).await?.rows_affected());
         let sql = "UPDATE share_instances SET provider_id = $2, provider_data = $3, progress = '100%' WHERE share_id = $1";
         on_tx!(self, c => sqlx::query(sql).bind(id).bind(provider_id).bind(provider_data).execute(c).await?.rows_affected());
+        Ok(true)
+    }
+
+    /// What arrays call the servers that there are.
+    pub async fn share_server_identifiers(&mut self) -> StoreResult<Vec<(String, String)>> {
+        let sql = "SELECT id, identifier FROM share_servers ORDER BY id";
+        Ok(on_tx!(self, c => sqlx::query_as(sql).fetch_all(c).await?))
+    }
+
+    /// What the array calls a server that is taken over.
+    pub async fn share_server_known_as(&mut self, id: &str, identifier: &str) -> StoreResult<()> {
+        let sql = "UPDATE share_servers SET identifier = $2 WHERE id = $1";
+        on_tx!(self, c => sqlx::query(sql).bind(id).bind(identifier).execute(c).await?.rows_affected());
+        Ok(())
+    }
+
+    /// manage_starting -> active, with what the driver wants back.
+    pub async fn share_server_managed(
+        &mut self,
+        id: &str,
+        details: &str,
+        identifier: Option<&str>,
+        network_allocation_update_support: bool,
+        now: Micros,
+    ) -> StoreResult<bool> {
+        if !self.share_server_status(id, &[ServerStatus::Managing], ServerStatus::Active, now).await? {
+            return Ok(false);
+        }
+        let sql = "UPDATE share_servers SET details = $2, identifier = COALESCE($3, identifier), network_allocation_update_support = $4 WHERE id = $1";
+        on_tx!(self, c => sqlx::query(sql).bind(id).bind(details).bind(identifier).bind(network_allocation_update_support)
+            .execute(c).await?.rows_affected());
         Ok(true)
     }
 

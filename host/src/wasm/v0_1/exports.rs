@@ -76,5 +76,6 @@ exports! {
     access = "access";
     ensure = "ensure";
     share_servers = "share-servers";
+    share_server_manage = "share-server-manage";
     allocations = "allocations";
 }

@@ -285,6 +285,7 @@ impl Loaded {
             access,
             ensure,
             share_servers,
+            share_server_manage,
             allocations
         )
     }

@@ -1,6 +1,6 @@
 //! The share interfaces, and `poll`, over a 0.1 component.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, net::IpAddr};
 
 use futures::future::BoxFuture;
 
@@ -12,8 +12,8 @@ use crate::driver::{
     Call, DriverResult,
     answer::{self, checked},
     share::{
-        Access, Allocations, Ensure, Poll, ShareFromSnapshot, ShareManage, ShareRevert, ShareServers, ShareShrink, ShareSnapshotManage,
-        ShareSnapshots, Shares, SnapshotAccess,
+        Access, Allocations, Ensure, Poll, ShareFromSnapshot, ShareManage, ShareRevert, ShareServerManage, ShareServers, ShareShrink,
+        ShareSnapshotManage, ShareSnapshots, Shares, SnapshotAccess,
     },
     types::{
         AccessChange, AccessRule, AddressCounts, Adopted, Answer, EnsureItem, EnsureOutcome, NetworkCheck, NetworkInfo, NetworkUpdate,
@@ -174,6 +174,38 @@ impl ShareServers for Adapter {
     ) -> BoxFuture<'a, DriverResult<()>> {
         let details = details.map(|d| d.wit());
         ask!(self, call, "share-servers.teardown", share_servers.call_teardown(server_id, details.as_ref(), &security_services.wit()), w => Ok(w))
+    }
+}
+
+impl ShareServerManage for Adapter {
+    fn addresses<'a>(
+        &'a self,
+        call: &'a Call,
+        server_id: &'a str,
+        identifier: &'a str,
+        options: &'a StringMap,
+    ) -> BoxFuture<'a, DriverResult<Vec<IpAddr>>> {
+        ask!(self, call, "share-server-manage.addresses", share_server_manage.call_addresses(server_id, identifier, &options.wit()), w => answer::addresses(&w))
+    }
+    fn adopt<'a>(
+        &'a self,
+        call: &'a Call,
+        server_id: &'a str,
+        identifier: &'a str,
+        networks: &'a [NetworkInfo],
+        options: &'a StringMap,
+    ) -> BoxFuture<'a, DriverResult<ServerDetails>> {
+        ask!(self, call, "share-server-manage.adopt", share_server_manage.call_adopt(server_id, identifier, &networks.wit(), &options.wit()), w => checked(w.host()))
+    }
+    fn release<'a>(
+        &'a self,
+        call: &'a Call,
+        server_id: &'a str,
+        details: Option<&'a ServerDetails>,
+        security_services: &'a [SecurityService],
+    ) -> BoxFuture<'a, DriverResult<()>> {
+        let details = details.map(|d| d.wit());
+        ask!(self, call, "share-server-manage.release", share_server_manage.call_release(server_id, details.as_ref(), &security_services.wit()), w => Ok(w))
     }
 }
 

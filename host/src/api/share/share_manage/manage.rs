@@ -83,7 +83,7 @@ fn check(members: &Members<'_>, key: &str, text: &str) -> Result<String> {
 }
 
 /// What only the driver understands; other values than texts are their JSON.
-pub(super) fn options(members: &Members<'_>) -> Result<Vec<(String, String)>> {
+pub(in crate::api::share) fn options(members: &Members<'_>) -> Result<Vec<(String, String)>> {
     let map = match members.get("driver_options") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Object(map)) => map,

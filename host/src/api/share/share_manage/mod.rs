@@ -13,6 +13,8 @@ use crate::{
     handler,
 };
 
+pub(super) use manage::options;
+
 const fn manage(path: &'static str) -> Route {
     Route::new(
         Api::Share,

@@ -3,13 +3,18 @@
 mod delete;
 mod filters;
 mod list;
+mod manage;
 mod reset;
 mod show;
+mod unmanage;
 
 use crate::{
     api::route::{Api, Route, Verb},
     handler,
 };
+
+/// From here on a server is on a subnet that can be named.
+const ONE_SUBNET_SINCE: u16 = 51;
 
 const ALL: &str = "/share-servers";
 const ONE: &str = "/share-servers/{server_id}";
@@ -48,6 +53,35 @@ pub const ROUTES: &[Route] = &[
         "Tear down a share server that no share is on",
         handler!(delete::delete),
     ),
+    Route::new(
+        Api::Share,
+        Verb::Post,
+        "/share-servers/manage",
+        "share_server:manage_share_server",
+        202,
+        "Take over a share server that somebody else made",
+        handler!(manage::manage),
+    )
+    .since(49)
+    .body(&[
+        ("share_server.host", "string", "host@backend"),
+        ("share_server.share_network_id", "string", "the network that it is on"),
+        ("share_server.share_network_subnet_id", "string", "the network's default subnet when left out, from 2.51"),
+        ("share_server.identifier", "string", "what the back end knows it by"),
+        ("share_server.driver_options", "object", "what the driver wants to know beside that"),
+    ]),
+    Route::new(
+        Api::Share,
+        Verb::Post,
+        "/share-servers/{server_id}/action",
+        "share_server:unmanage_share_server",
+        202,
+        "Let go of a share server that no share is on, and leave it as it is",
+        handler!(unmanage::unmanage),
+    )
+    .action("unmanage")
+    .since(49)
+    .body(&[("unmanage.force", "boolean", "forget it whatever its driver says")]),
     Route::new(
         Api::Share,
         Verb::Post,

@@ -19,10 +19,19 @@ const SEVERAL_SINCE: u16 = 70;
 
 /// `{"share_server": ...}`
 pub fn one(req: &ApiRequest, server: &ShareServer) -> Result<Reply> {
+    whole(req, server, StatusCode::OK)
+}
+
+/// The same, of one that is being taken over.
+pub fn accepted(req: &ApiRequest, server: &ShareServer) -> Result<Reply> {
+    whole(req, server, StatusCode::ACCEPTED)
+}
+
+fn whole(req: &ApiRequest, server: &ShareServer, status: StatusCode) -> Result<Reply> {
     let mut shown = render(req.ctx.microversion, server);
     shown["created_at"] = json!(api_text(server.row.created_at));
     shown["backend_details"] = json!(server.row.details()?.into_iter().collect::<BTreeMap<_, _>>());
-    Reply::json(StatusCode::OK, &json!({ "share_server": shown }))
+    Reply::json(status, &json!({ "share_server": shown }))
 }
 
 /// `{"share_servers": [...]}`
