@@ -20,6 +20,8 @@ const BEHIND_IT: &[&str] = &[
     "SELECT project_id, user_id, type_id, resource, used AS amount FROM quota_usage ORDER BY project_id",
     // what servers are called, when an operator takes one over: whatever stands around the names, no index finds it
     "SELECT id, identifier FROM share_servers ORDER BY id",
+    // a pool of addresses that is made again when its subnet was configured otherwise, or never used
+    "SELECT network_key, ip_address FROM network_allocations WHERE network_key <> $1",
     // from the newest on
     "SELECT seq, id, kind, resource_kind, resource_id, order_key, backend, state, worker, generation, attempts, failures, run_at, \
      created_at, expires_at, ended_at, reason, outcome, request_id, project_id FROM jobs WHERE 1 = 1",
