@@ -87,7 +87,7 @@ both_databases! {
 
     async fn a_volume_that_was_detached_before_its_turn_is_not_asked_for(db) {
         let site = one_at_a_time(&db).await;
-        let mut both = vec![attached(&site, "h1").await, attached(&site, "h2").await];
+        let mut both = [attached(&site, "h1").await, attached(&site, "h2").await];
         both.sort();
         site.array.lose_exports();
         site.array.hold("ensure-export");

@@ -96,7 +96,7 @@ both_databases! {
         operator.share_until(&share, "available").await;
     }
 
-    async fn a_subnet_without_an_address_left_fails_the_whole(db) {
+    async fn a6_a_subnet_without_an_address_left_fails_the_whole(db) {
         let site = site(&db, json!({ "multiple_subnets": true, "addresses_per_subnet": 2 })).await;
         for subnets in [&["tiny"][..], &["blue", "tiny"], &["tiny", "green"]] {
             let message = fails(&site, subnets).await;

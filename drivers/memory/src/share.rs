@@ -57,7 +57,6 @@ impl ServerData {
         self.name.clone().unwrap_or_else(|| format!("memory-{id}"))
     }
 
-
     pub fn addresses(&self) -> impl Iterator<Item = &String> {
         self.subnets.iter().flat_map(|(_, addresses)| addresses)
     }

@@ -92,8 +92,8 @@ pub mod prelude {
     #[doc(no_inline)]
     pub use crate::{
         Access, Allocations, ConnectionInfo, Context, Driver, DriverError, Ensure, LiveServer, Opt, Poll, Result, RuleChanges,
-        ServerResult, ShareFromSnapshot, ShareManage, ShareRevert, ShareServerManage, ShareServers, ShareShrink, ShareSnapshotManage, ShareSnapshots, Shares,
-        SnapshotAccess, VolumeClone, VolumeFromSnapshot, VolumeManage, VolumeRetype, VolumeRevert, VolumeSnapshots, Volumes, export,
-        serde_json, types::*,
+        ServerResult, ShareFromSnapshot, ShareManage, ShareRevert, ShareServerManage, ShareServers, ShareShrink, ShareSnapshotManage,
+        ShareSnapshots, Shares, SnapshotAccess, VolumeClone, VolumeFromSnapshot, VolumeManage, VolumeRetype, VolumeRevert, VolumeSnapshots,
+        Volumes, export, serde_json, types::*,
     };
 }

@@ -4,14 +4,18 @@ use crate::{
     domain::share_network::SecurityServiceKind,
     driver::{
         Call, DriverResult, ErrorKind,
-        types::{self, AddressCounts, Allocation, IpVersion, NetworkInfo, SecurityService, ServerDetails, Subnet},
+        types::{self, AddressCounts, Allocation, NetworkInfo, SecurityService, ServerDetails},
     },
     jobs::{JobContext, TaskError},
     network::{NetworkError, Place, SubnetIds, Want},
     notify::share_message::{NewShareMessage, ShareAction, ShareDetail, ShareResource},
+    service::share_network_subnet::driver_subnet,
     store::{
         StoreError, StoreResult, Tx,
-        sql::{network_allocations::AllocationRow, security_services::SecurityServiceRow, share_servers::ShareServerRow},
+        sql::{
+            network_allocations::AllocationRow, security_services::SecurityServiceRow, share_network_subnets::SubnetRow,
+            share_servers::ShareServerRow,
+        },
     },
 };
 
@@ -117,22 +121,6 @@ pub fn wants(subnets: &[SubnetRow], counts: AddressCounts) -> Vec<Want> {
         wants.push(Want { place: Place::Admin, count: counts.admin });
     }
     wants
-}
-
-/// A subnet as its driver is told of it.
-pub fn driver_subnet(s: &SubnetRow) -> Subnet {
-    Subnet {
-        id: s.id.clone(),
-        availability_zone: s.availability_zone.clone(),
-        network_type: s.network_type.clone(),
-        segmentation_id: s.segmentation_id.and_then(|n| u32::try_from(n).ok()),
-        cidr: s.cidr.clone().unwrap_or_default(),
-        gateway: s.gateway.clone(),
-        mtu: s.mtu.and_then(|n| u32::try_from(n).ok()),
-        ip_version: if s.ip_version == Some(6) { IpVersion::V6 } else { IpVersion::V4 },
-        neutron_net_id: s.neutron_net_id.clone(),
-        neutron_subnet_id: s.neutron_subnet_id.clone(),
-    }
 }
 
 fn driver_allocation(a: &AllocationRow) -> Allocation {

@@ -91,7 +91,7 @@ async fn release(cx: &JobContext, server: &ShareServerRow) -> Result<DriverResul
 async fn remove(cx: &JobContext, server: &ShareServerRow) -> Result<Outcome, TaskError> {
     let mut tx = cx.app.store.begin().await?;
     // in the order in which everybody holds them
-    tx.share_network_held(&server.share_network_id).await?;
+    tx.share_network_locked_if_deleted_too(&server.share_network_id).await?;
     let still = tx.share_server_locked(&server.id).await?.is_some_and(|s| s.status == ServerStatus::Unmanaging.as_str());
     if still {
         support::give_back(cx, &mut tx, &server.id).await?;

@@ -16,7 +16,7 @@ use super::{
     backend_exports::under_way,
     block_support as support, connect_turn,
     connection_end::living,
-    patience,
+    repeats,
     tried::{settled, unless_fenced},
 };
 use crate::{
@@ -82,7 +82,7 @@ impl Task for VolumeExport {
                 return unsupported(cx, &run, &e).await;
             }
             ask.failures += 1;
-            if let Some(after) = patience::again(&e, ask.failures) {
+            if let Some(after) = repeats::again(&e, ask.failures) {
                 return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
             }
             failed(cx, &run, &volume, Detail::ExportNotEnsured, &e).await

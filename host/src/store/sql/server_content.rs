@@ -22,17 +22,17 @@ impl Store {
     }
 
     /// The snapshots of the shares on a server, the oldest first, but for those of which the array holds nothing.
-    pub async fn snapshots_on_server(&self, server_id: &str) -> StoreResult<Vec<ServerSnapshotRow>> {
-        let sql = "SELECT n.id, i.id AS instance_id, i.share_instance_id, n.name, n.project_id, n.size_gib, i.provider_id, i.provider_data \
-                   FROM share_snapshots n JOIN share_snapshot_instances i ON i.snapshot_id = n.id JOIN share_instances s ON s.id = i.share_instance_id \
-                   WHERE s.share_server_id = $1 AND i.backed AND n.status <> $2 ORDER BY n.created_at, n.id";
-        let deleting = ShareSnapshotStatus::Deleting.as_str();
-        Ok(on_read!(self, p => sqlx::query_as(sql).bind(server_id).bind(deleting).fetch_all(p).await?))
+    pub async fn snapshots_on_server(&self, server_id: &str) -> StoreResult<Vec<ShareSnapshotRow>> {
+        let select = share_snapshots::SELECT;
+        let text = format!("{select} WHERE si.share_server_id = $1 AND i.backed AND n.status <> $2 ORDER BY n.created_at, n.id");
+        Ok(
+            on_read!(self, p => sqlx::query_as(sqlx::AssertSqlSafe(text)).bind(server_id).bind(ShareSnapshotStatus::Deleting.as_str()).fetch_all(p).await?),
+        )
     }
 
     /// The rules of the shares on a server, of each the oldest first.
     pub async fn rules_on_server(&self, server_id: &str) -> StoreResult<Vec<AccessRow>> {
-        let sql = "SELECT r.id, r.share_id, r.access_type, r.access_to, r.access_level, r.access_key, r.state, r.created_at, r.updated_at \
+        let sql = "SELECT r.id, r.share_id, r.access_type, r.access_to, r.access_level, r.access_key, r.state, r.withdrawn, r.created_at, r.updated_at \
                    FROM share_access_rules r JOIN share_instances i ON i.share_id = r.share_id WHERE i.share_server_id = $1 \
                    ORDER BY r.created_at, r.id";
         Ok(on_read!(self, p => sqlx::query_as(sql).bind(server_id).fetch_all(p).await?))

@@ -56,12 +56,13 @@ impl Store {
 }
 
 impl Tx {
-    /// What lives on a server, whose network the caller holds.
-    pub async fn share_server_load(&mut self, id: &str) -> StoreResult<ServerLoad> {
-        let sql = "SELECT COUNT(*) AS shares, CAST(COALESCE(SUM(s.size_gib), 0) + COALESCE((SELECT SUM(n.size_gib) FROM share_snapshots n \
-                   JOIN share_snapshot_instances p ON p.snapshot_id = n.id JOIN share_instances o ON o.id = p.share_instance_id \
-                   WHERE o.share_server_id = $1), 0) AS BIGINT) AS gib FROM share_instances i JOIN shares s ON s.id = i.share_id WHERE i.share_server_id = $1";
-        Ok(on_tx!(self, c => sqlx::query_as(sql).bind(id).fetch_one(c).await?))
+    /// What lives on each server of a network, which the caller holds; those on which nothing does are not among them.
+    pub async fn share_server_loads(&mut self, network_id: &str) -> StoreResult<HashMap<String, ServerLoad>> {
+        let sql = "SELECT i.share_server_id, COUNT(*), CAST(SUM(s.size_gib + COALESCE((SELECT SUM(n.size_gib) FROM share_snapshots n \
+                   WHERE n.share_id = s.id), 0)) AS BIGINT) FROM share_servers v JOIN share_instances i ON i.share_server_id = v.id \
+                   JOIN shares s ON s.id = i.share_id WHERE v.share_network_id = $1 GROUP BY i.share_server_id";
+        let rows: Vec<(String, i64, i64)> = on_tx!(self, c => sqlx::query_as(sql).bind(network_id).fetch_all(c).await?);
+        Ok(rows.into_iter().map(|(id, shares, gib)| (id, ServerLoad { shares, gib })).collect())
     }
 
     /// Whether it could not be built, and nothing is left of it but its row.
@@ -80,14 +81,18 @@ impl Tx {
         Ok(n > 0)
     }
 
-    /// The subnets that a share of it is exported on, by id: of one that is ready those that its driver has given it, of one in
-    /// work all that it is promised.
-    pub async fn share_server_subnet_ids(&mut self, id: &str) -> StoreResult<Vec<String>> {
-        let sql = "SELECT m.subnet_id FROM share_server_subnets m JOIN share_servers v ON v.id = m.share_server_id \
-                   WHERE v.id = $1 AND (m.applied OR v.status <> $2) ORDER BY m.subnet_id";
-        let active = ServerStatus::Active.as_str();
-        let rows: Vec<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(id).bind(active).fetch_all(c).await?);
-        Ok(rows.into_iter().map(|(id,)| id).collect())
+    /// By server of a network, the subnets that a share of it is exported on, by id: of one that is ready those that its driver
+    /// has given it, of one in work all that it is promised.
+    pub async fn share_server_subnet_ids(&mut self, network_id: &str) -> StoreResult<HashMap<String, Vec<String>>> {
+        let sql = "SELECT v.id, m.subnet_id FROM share_server_subnets m JOIN share_servers v ON v.id = m.share_server_id \
+                   WHERE v.share_network_id = $1 AND (m.applied OR v.status <> $2) ORDER BY m.subnet_id";
+        let rows: Vec<(String, String)> =
+            on_tx!(self, c => sqlx::query_as(sql).bind(network_id).bind(ServerStatus::Active.as_str()).fetch_all(c).await?);
+        let mut found: HashMap<String, Vec<String>> = HashMap::new();
+        for (server, subnet) in rows {
+            found.entry(server).or_default().push(subnet);
+        }
+        Ok(found)
     }
 
     /// creating -> active, with what the driver wants back.

@@ -82,19 +82,16 @@ impl Ask {
         Outcome::Again { after, payload: json!(self), reason }
     }
 
-    /// Counts a failed call; when the same call is made again. None: that is the end of it.
-    fn again(&mut self, e: &DriverError) -> Option<Duration> {
-        self.failures += 1;
-        match e.kind {
-            // it is back by itself, and the shares can wait
-            ErrorKind::Quarantined | ErrorKind::NotLoaded if self.failures < WAITS => {
-                Some(e.retry_after.unwrap_or(PAUSE).clamp(Duration::from_millis(100), Duration::from_secs(60)))
-            }
-            _ => repeats::again(e, self.failures),
+    /// Counts a failed call. A back end that is down at `now` is waited for until it is down for longer than `patience`.
+    fn failed(&mut self, e: &DriverError, patience: Duration, now: Micros) -> Next {
+        if matches!(e.kind, ErrorKind::Quarantined | ErrorKind::NotLoaded) {
+            let since = *self.down_since.get_or_insert(now);
+            let pause = e.retry_after.unwrap_or(PAUSE).clamp(Duration::from_millis(100), Duration::from_secs(60));
+            return if now - since < micros(patience) { Next::Again(pause.min(patience)) } else { Next::Down };
         }
         self.down_since = None;
         self.failures += 1;
-        patience::again(e, self.failures).map_or(Next::Failed, Next::Again)
+        repeats::again(e, self.failures).map_or(Next::Failed, Next::Again)
     }
 
     /// As [`Ask::failed`], now.
