@@ -399,5 +399,5 @@ async fn a_machine_without_the_program_says_what_to_install() {
     assert!(told["messages"][0]["user_message"].as_str().unwrap().contains("ask its operator"), "{told}");
     let doctor = pair.service.command().arg("doctor").output().unwrap();
     let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
-    assert!(said.contains("install qemu-utils with the iscsi module"), "{said}");
+    assert!(said.contains("install qemu-utils with its iSCSI module"), "{said}");
 }
