@@ -53,7 +53,7 @@ const BEHIND: &[&str] = &[
     "SELECT COUNT(*) AS waiting, COALESCE(SUM(CASE WHEN attempts > 0 THEN 1 ELSE 0 END), 0) AS refused",
 ];
 
-/// Every statement that any test of this process has run.
+/// Every statement that this process has run.
 static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 #[derive(Default)]
@@ -79,6 +79,23 @@ pub fn keep(event: &tracing::Event<'_>) {
     event.record(&mut text);
     let sql = if text.whole.is_empty() { text.summary } else { text.whole };
     SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(sql);
+}
+
+/// Set for the process of its own that a test runs in.
+const ALONE: &str = "STOWAGE_TEST_ALONE";
+
+/// Whether nothing but `test` runs in this process. If not, it is run in one of its own: what the others run is no request's.
+///
+/// # Panics
+/// When it fails there.
+pub fn is_alone(test: &str) -> bool {
+    if std::env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let program = std::env::current_exe().unwrap();
+    let ended = std::process::Command::new(program).args([test, "--exact", "--nocapture"]).env(ALONE, "1").status().unwrap();
+    assert!(ended.success(), "{test}: {ended}");
+    false
 }
 
 /// What the plans say.
