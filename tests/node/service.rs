@@ -58,6 +58,18 @@ impl Chain {
         self.service.client(&self.personas, Api::Block, persona).at("3.54")
     }
 
+    /// Attaches a new volume of 1 GiB to a host: the host's initiator, and the attachment.
+    async fn attach(&self) -> (Initiator, Value) {
+        let client = self.client(Persona::Member);
+        let made = client.post("/volumes", json!({ "volume": { "size": 1 } })).await.expect(202);
+        let volume = made["volume"]["id"].as_str().unwrap().to_owned();
+        client.volume_until(&volume, "available").await;
+        let initiator = Initiator::new(HOST);
+        let body = json!({ "attachment": { "volume_uuid": volume, "connector": connector(&initiator) } });
+        let attached = client.post("/attachments", body).await.expect(200)["attachment"].clone();
+        (initiator, attached)
+    }
+
     /// Waits until no job is ready or running, whatever is wrong meanwhile.
     async fn idle(&self) {
         let admin = self.service.client(&self.personas, Api::Admin, Persona::Admin);
@@ -234,13 +246,7 @@ async fn kills_of_service_node_and_iscsi_under_load_end_in_what_the_node_holds()
 #[tokio::test(flavor = "multi_thread")]
 async fn what_somebody_took_from_the_iscsi_service_is_there_again_after_a_start_of_the_service() {
     let mut chain = Chain::start().await;
-    let client = chain.client(Persona::Member);
-    let made = client.post("/volumes", json!({ "volume": { "size": 1 } })).await.expect(202);
-    let volume = made["volume"]["id"].as_str().unwrap().to_owned();
-    client.volume_until(&volume, "available").await;
-    let initiator = Initiator::new(HOST);
-    let body = json!({ "attachment": { "volume_uuid": volume, "connector": connector(&initiator) } });
-    let attached = client.post("/attachments", body).await.expect(200)["attachment"].clone();
+    let (initiator, attached) = chain.attach().await;
     let at = connection(&attached["connection_info"]);
     assert!(initiator.write(&at, 0xA5, "0", "1M").await);
     chain.node.remove_targets();
@@ -257,13 +263,7 @@ async fn what_somebody_took_from_the_iscsi_service_is_there_again_after_a_start_
 #[tokio::test(flavor = "multi_thread")]
 async fn bytes_written_through_the_service_survive_the_kill_of_everything() {
     let mut chain = Chain::start().await;
-    let client = chain.client(Persona::Member);
-    let made = client.post("/volumes", json!({ "volume": { "size": 1 } })).await.expect(202);
-    let volume = made["volume"]["id"].as_str().unwrap().to_owned();
-    client.volume_until(&volume, "available").await;
-    let initiator = Initiator::new(HOST);
-    let body = json!({ "attachment": { "volume_uuid": volume, "connector": connector(&initiator) } });
-    let attached = client.post("/attachments", body).await.expect(200)["attachment"].clone();
+    let (initiator, attached) = chain.attach().await;
     let at = connection(&attached["connection_info"]);
     assert!(initiator.write(&at, 0xA5, "0", "4M").await);
     chain.service.kill();
@@ -276,7 +276,8 @@ async fn bytes_written_through_the_service_survive_the_kill_of_everything() {
     let client = chain.client(Persona::Member);
     client.delete(&format!("/attachments/{}", attached["id"].as_str().unwrap())).await.expect(200);
     assert!(!initiator.can_read(&at).await, "a detached initiator");
-    client.delete(&format!("/volumes/{volume}")).await.expect(202);
-    client.until_gone(&format!("/volumes/{volume}")).await;
+    let volume = format!("/volumes/{}", attached["volume_id"].as_str().unwrap());
+    client.delete(&volume).await.expect(202);
+    client.until_gone(&volume).await;
     chain.holds_true().await;
 }

@@ -13,13 +13,12 @@ use stowage::{
     network::{NetworkError, NetworkPlugin, Place, Reserved, SubnetIds, Want, r#static::Static},
     store::{
         Store, StoreError,
-        sql::{
-            network_allocations::AllocationRow, share_network_subnets::SubnetRow, share_networks::ShareNetworkRow,
-            share_servers::NewShareServer,
-        },
+        sql::{network_allocations::AllocationRow, share_networks::ShareNetworkRow, share_servers::NewShareServer},
     },
 };
 use support::both_databases;
+
+use crate::share_networks;
 
 fn subnet(id: &str, cidr: &str, ranges: &[&str]) -> SubnetConfig {
     SubnetConfig {
@@ -56,23 +55,7 @@ async fn network(store: &Store) {
     };
     tx.share_network_insert(&network).await.unwrap();
     for id in ["a", "b"] {
-        tx.subnet_insert(&SubnetRow {
-            id: id.into(),
-            share_network_id: "n".into(),
-            availability_zone: None,
-            neutron_net_id: None,
-            neutron_subnet_id: None,
-            network_type: None,
-            segmentation_id: None,
-            cidr: None,
-            gateway: None,
-            mtu: None,
-            ip_version: None,
-            created_at: clock::now(),
-            updated_at: None,
-        })
-        .await
-        .unwrap();
+        tx.subnet_insert(&share_networks::subnet(id, None)).await.unwrap();
     }
     tx.commit().await.unwrap();
 }

@@ -12,7 +12,8 @@ use stowage::{
 };
 use support::both_databases;
 
-fn subnet(id: &str, zone: Option<&str>) -> SubnetRow {
+/// Of the network `n`, without anything of a network service.
+pub fn subnet(id: &str, zone: Option<&str>) -> SubnetRow {
     SubnetRow {
         id: id.into(),
         share_network_id: "n".into(),

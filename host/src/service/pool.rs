@@ -4,12 +4,13 @@ use crate::{
     app::App,
     context::RequestContext,
     domain::{host::backend_of, share_type, volume_type},
-    error::{Error, Result},
+    error::Result,
     policy::Target,
     scheduler::{
         BackendKind, PoolRow,
         spec_match::{Dialect, capability_path, satisfies},
     },
+    service::backend::not_found,
     store::sql::{backends::BackendRow, types::Type},
 };
 
@@ -116,11 +117,13 @@ fn suits(pool: &PoolRow, wanted: &Type, dialect: Dialect) -> bool {
 pub async fn capabilities(app: &App, ctx: &RequestContext, host: &str) -> Result<(BackendRow, Option<PoolRow>)> {
     app.policy.check(ctx, "volume_extension:capabilities", &Target::own(ctx))?;
     let name = backend_of(host);
-    let not_found = || Error::not_found(format!("Service {host:.255} could not be found."));
-    let backend = app.store.backend(name).await?.filter(|b| b.kind == BackendKind::Block).ok_or_else(not_found)?;
+    let backend = app.store.backend(name).await?.filter(|b| b.kind == BackendKind::Block).ok_or_else(|| not_found(host))?;
     let pools = app.store.pools_of(name).await?;
-    let pool =
-        if host.contains('#') { Some(pools.into_iter().find(|p| p.name == host).ok_or_else(not_found)?) } else { pools.into_iter().next() };
+    let pool = if host.contains('#') {
+        Some(pools.into_iter().find(|p| p.name == host).ok_or_else(|| not_found(host))?)
+    } else {
+        pools.into_iter().next()
+    };
     Ok((backend, pool))
 }
 

@@ -68,7 +68,9 @@ impl Task for ShareServerCreate {
             ask.tried = ask.tried.begin(cx.job.attempts);
             ask.begun |= ask.tried.uncertain;
             // an operator said that it is something else
-            let Some(server) = creating(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
+            let Some(server) = support::in_status(cx, ServerStatus::Creating).await? else {
+                return settled(cx, cx.app.store.begin().await?).await;
+            };
             let failure = match build(cx, &server, &mut ask).await? {
                 Ok(Answer::Done(details)) => return done(cx, &server, &details).await,
                 Ok(Answer::Pending(pending)) => {
@@ -102,16 +104,13 @@ impl Task for ShareServerCreate {
 
     fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            let Some(server) = creating(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
+            let Some(server) = support::in_status(cx, ServerStatus::Creating).await? else {
+                return settled(cx, cx.app.store.begin().await?).await;
+            };
             let why = "The share server was not built in time.";
             failed(cx, &server, true, None, (ShareDetail::TookTooLong, why), why).await
         })
     }
-}
-
-async fn creating(cx: &JobContext) -> Result<Option<ShareServerRow>, TaskError> {
-    let found = cx.app.store.share_server(&cx.job.resource_id).await?;
-    Ok(found.map(|s| s.row).filter(|s| s.status == ServerStatus::Creating.as_str()))
 }
 
 /// Steps 1 and 2.
@@ -154,22 +153,10 @@ async fn poll(cx: &JobContext, server: &ShareServerRow, token: &str) -> DriverRe
 async fn reserve(cx: &JobContext, server: &ShareServerRow, counts: AddressCounts) -> Result<Result<(), NetworkError>, TaskError> {
     let subnets = cx.app.store.subnets_of_server(&server.id).await?;
     let wants = support::wants(&subnets, counts);
-    let now = clock::now();
     let mut tx = cx.app.store.begin().await?;
-    match cx.app.network.reserve(&mut tx, &server.id, &wants).await {
-        Ok(reserved) => {
-            for (subnet, found) in subnets.iter().zip(&reserved) {
-                tx.subnet_found(&subnet.id, &found.segment, now).await?;
-            }
-            cx.commit_step(tx).await?;
-            Ok(Ok(()))
-        }
-        Err(NetworkError::Store(e)) => Err(e.into()),
-        Err(e) => {
-            tx.rollback().await?;
-            Ok(Err(e))
-        }
-    }
+    let answer = cx.app.network.reserve(&mut tx, &server.id, &wants).await;
+    let segments = answer.map(|reserved| reserved.into_iter().map(|one| one.segment).collect());
+    support::addressed(cx, tx, &subnets, segments).await
 }
 
 async fn done(cx: &JobContext, server: &ShareServerRow, details: &ServerDetails) -> Result<Outcome, TaskError> {

@@ -24,14 +24,7 @@ use crate::{
     driver::{DriverError, ErrorKind},
     error::Kind,
     jobs::{JobContext, JobFault, Outcome, Task, TaskError, backoff},
-    service::page::to_tombstone,
-    store::{
-        Tx,
-        sql::{
-            share_servers::{ServerSort, ShareServerRow},
-            tombstones::Tombstone,
-        },
-    },
+    store::{Tx, sql::share_servers::ShareServerRow},
 };
 
 /// Between two of the later tries.
@@ -69,7 +62,9 @@ impl Task for ShareServerDelete {
 
     fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            let Some(server) = deleting(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
+            let Some(server) = support::in_status(cx, ServerStatus::Deleting).await? else {
+                return settled(cx, cx.app.store.begin().await?).await;
+            };
             let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
             ask.tried = ask.tried.begin(cx.job.attempts);
             let told = support::driver_server(&server)?;
@@ -95,17 +90,13 @@ impl Task for ShareServerDelete {
 
     fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            let Some(server) = deleting(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
+            let Some(server) = support::in_status(cx, ServerStatus::Deleting).await? else {
+                return settled(cx, cx.app.store.begin().await?).await;
+            };
             let ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
             give_up(cx, &server, &ask, "the teardown took too long").await
         })
     }
-}
-
-/// The server, if this job still has something to do.
-async fn deleting(cx: &JobContext) -> Result<Option<ShareServerRow>, TaskError> {
-    let found = cx.app.store.share_server(&cx.job.resource_id).await?;
-    Ok(found.map(|s| s.row).filter(|s| s.status == ServerStatus::Deleting.as_str()))
 }
 
 /// The driver does not take it down: it goes all the same where nobody would delete it again, else it is in error.
@@ -124,30 +115,10 @@ async fn give_up(cx: &JobContext, server: &ShareServerRow, ask: &Ask, why: &str)
 /// Its rows go, in a transaction that holds its network. `leftover`: the array may hold something of it.
 async fn remove(cx: &JobContext, mut tx: Tx, server: &ShareServerRow, leftover: bool) -> Result<Outcome, TaskError> {
     let told = support::driver_server(server)?;
-    let still = tx.share_server_locked(&server.id).await?.is_some_and(|s| s.status == ServerStatus::Deleting.as_str());
-    if still {
-        support::give_back(cx, &mut tx, &server.id).await?;
-        tx.share_server_remove(&server.id).await?;
-        tx.tombstone(&tombstone(server, &cx.job.request_id)).await?;
-        tx.share_network_reap(&server.share_network_id).await?;
-        cleanup::withdraw(&mut tx, &server.backend, &server.id).await?;
-        if leftover {
-            cleanup::leave(&mut tx, cx, &server.backend, &told).await?;
-        }
+    if support::forget(cx, &mut tx, server, ServerStatus::Deleting).await? && leftover {
+        cleanup::leave(&mut tx, cx, &server.backend, &told).await?;
     }
     settled(cx, tx).await
-}
-
-pub(super) fn tombstone(server: &ShareServerRow, request_id: &str) -> Tombstone {
-    Tombstone {
-        kind: "share_server",
-        id: server.id.clone(),
-        project_id: server.project_id.clone(),
-        sort_keys: to_tombstone::<ServerSort>(server),
-        host: server.backend.clone(),
-        request_id: request_id.to_owned(),
-        ..Tombstone::default()
-    }
 }
 
 #[cfg(test)]

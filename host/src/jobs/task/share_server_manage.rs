@@ -57,7 +57,9 @@ impl Task for ShareServerManage {
 
     fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            let Some(server) = managing(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
+            let Some(server) = support::in_status(cx, ServerStatus::Managing).await? else {
+                return settled(cx, cx.app.store.begin().await?).await;
+            };
             let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
             ask.tried = ask.tried.begin(cx.job.attempts);
             match take_over(cx, &server, &ask).await? {
@@ -80,15 +82,12 @@ impl Task for ShareServerManage {
 
     fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            let Some(server) = managing(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
+            let Some(server) = support::in_status(cx, ServerStatus::Managing).await? else {
+                return settled(cx, cx.app.store.begin().await?).await;
+            };
             failed(cx, &server, ShareDetail::TookTooLong, "", "the back end did not finish in time").await
         })
     }
-}
-
-async fn managing(cx: &JobContext) -> Result<Option<ShareServerRow>, TaskError> {
-    let found = cx.app.store.share_server(&cx.job.resource_id).await?;
-    Ok(found.map(|s| s.row).filter(|s| s.status == ServerStatus::Managing.as_str()))
 }
 
 /// Steps 1 and 2.
@@ -137,22 +136,9 @@ async fn write_down(
 ) -> Result<Result<(), NetworkError>, TaskError> {
     let subnets = cx.app.store.subnets_of_server(&server.id).await?;
     let places: Vec<_> = support::wants(&subnets, counts).into_iter().map(|w| w.place).collect();
-    let now = clock::now();
     let mut tx = cx.app.store.begin().await?;
-    match cx.app.network.adopt(&mut tx, &server.id, &places, addresses).await {
-        Ok(segments) => {
-            for (subnet, segment) in subnets.iter().zip(&segments) {
-                tx.subnet_found(&subnet.id, segment, now).await?;
-            }
-            cx.commit_step(tx).await?;
-            Ok(Ok(()))
-        }
-        Err(NetworkError::Store(e)) => Err(e.into()),
-        Err(e) => {
-            tx.rollback().await?;
-            Ok(Err(e))
-        }
-    }
+    let answer = cx.app.network.adopt(&mut tx, &server.id, &places, addresses).await;
+    support::addressed(cx, tx, &subnets, answer).await
 }
 
 async fn done(cx: &JobContext, server: &ShareServerRow, details: &ServerDetails) -> Result<Outcome, TaskError> {

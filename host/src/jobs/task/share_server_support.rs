@@ -1,23 +1,34 @@
 //! What the tasks of share servers have in common: the driver's picture of a server, its networks and its security services.
 
+use super::cleanup;
 use crate::{
-    domain::share_network::SecurityServiceKind,
+    clock,
+    domain::{share_network::SecurityServiceKind, share_server::ServerStatus},
     driver::{
         Call, DriverResult, ErrorKind,
         types::{self, AddressCounts, Allocation, NetworkInfo, SecurityService, ServerDetails},
     },
     jobs::{JobContext, TaskError},
-    network::{NetworkError, Place, SubnetIds, Want},
+    network::{NetworkError, Place, Segment, SubnetIds, Want},
     notify::share_message::{NewShareMessage, ShareAction, ShareDetail, ShareResource},
-    service::share_network_subnet::driver_subnet,
+    service::{page::to_tombstone, share_network_subnet::driver_subnet},
     store::{
         StoreError, StoreResult, Tx,
         sql::{
-            network_allocations::AllocationRow, security_services::SecurityServiceRow, share_network_subnets::SubnetRow,
-            share_servers::ShareServerRow,
+            network_allocations::AllocationRow,
+            security_services::SecurityServiceRow,
+            share_network_subnets::SubnetRow,
+            share_servers::{ServerSort, ShareServerRow},
+            tombstones::Tombstone,
         },
     },
 };
+
+/// The server that a job is about, while it has this status: then the job still has something to do.
+pub async fn in_status(cx: &JobContext, status: ServerStatus) -> StoreResult<Option<ShareServerRow>> {
+    let found = cx.app.store.share_server(&cx.job.resource_id).await?;
+    Ok(found.map(|s| s.row).filter(|s| s.status == status.as_str()))
+}
 
 /// A server as its driver is told of it.
 pub fn driver_server(server: &ShareServerRow) -> StoreResult<types::ShareServer> {
@@ -84,6 +95,56 @@ pub async fn give_back(cx: &JobContext, tx: &mut Tx, server_id: &str) -> Result<
         NetworkError::Store(e) => e.into(),
         e => TaskError::Other(e.to_string()),
     })
+}
+
+/// Writes what the network plug-in answered about a server's addresses, with the segments of its subnets. All or nothing.
+pub async fn addressed(
+    cx: &JobContext,
+    mut tx: Tx,
+    subnets: &[SubnetRow],
+    answer: Result<Vec<Segment>, NetworkError>,
+) -> Result<Result<(), NetworkError>, TaskError> {
+    match answer {
+        Ok(segments) => {
+            let now = clock::now();
+            for (subnet, segment) in subnets.iter().zip(&segments) {
+                tx.subnet_found(&subnet.id, segment, now).await?;
+            }
+            cx.commit_step(tx).await?;
+            Ok(Ok(()))
+        }
+        Err(NetworkError::Store(e)) => Err(e.into()),
+        Err(e) => {
+            tx.rollback().await?;
+            Ok(Err(e))
+        }
+    }
+}
+
+/// The rows of a server go, with its addresses and its clean-ups, in a transaction that holds its network; while it has this
+/// status. False: it has another, or is gone.
+pub async fn forget(cx: &JobContext, tx: &mut Tx, server: &ShareServerRow, status: ServerStatus) -> Result<bool, TaskError> {
+    let still = tx.share_server_locked(&server.id).await?.is_some_and(|s| s.status == status.as_str());
+    if still {
+        give_back(cx, tx, &server.id).await?;
+        tx.share_server_remove(&server.id).await?;
+        tx.tombstone(&tombstone(server, &cx.job.request_id)).await?;
+        tx.share_network_reap(&server.share_network_id).await?;
+        cleanup::withdraw(tx, &server.backend, &server.id).await?;
+    }
+    Ok(still)
+}
+
+fn tombstone(server: &ShareServerRow, request_id: &str) -> Tombstone {
+    Tombstone {
+        kind: "share_server",
+        id: server.id.clone(),
+        project_id: server.project_id.clone(),
+        sort_keys: to_tombstone::<ServerSort>(server),
+        host: server.backend.clone(),
+        request_id: request_id.to_owned(),
+        ..Tombstone::default()
+    }
 }
 
 /// A message for the operator who asked.

@@ -11,8 +11,6 @@ use serde_json::json;
 
 use super::{
     block_support::call,
-    cleanup,
-    share_server_delete::tombstone,
     share_server_support as support,
     tried::{Tried, settled, unless_fenced},
 };
@@ -46,7 +44,9 @@ impl Task for ShareServerUnmanage {
 
     fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            let Some(server) = unmanaging(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
+            let Some(server) = support::in_status(cx, ServerStatus::Unmanaging).await? else {
+                return settled(cx, cx.app.store.begin().await?).await;
+            };
             let mut ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
             ask.tried = ask.tried.begin(cx.job.attempts);
             let e = match release(cx, &server).await? {
@@ -65,16 +65,13 @@ impl Task for ShareServerUnmanage {
 
     fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            let Some(server) = unmanaging(cx).await? else { return settled(cx, cx.app.store.begin().await?).await };
+            let Some(server) = support::in_status(cx, ServerStatus::Unmanaging).await? else {
+                return settled(cx, cx.app.store.begin().await?).await;
+            };
             let ask: Ask = serde_json::from_value(cx.job.payload.clone()).unwrap_or_default();
             failed(cx, &server, &ask, ShareDetail::TookTooLong, "", "the back end did not finish in time").await
         })
     }
-}
-
-async fn unmanaging(cx: &JobContext) -> Result<Option<ShareServerRow>, TaskError> {
-    let found = cx.app.store.share_server(&cx.job.resource_id).await?;
-    Ok(found.map(|s| s.row).filter(|s| s.status == ServerStatus::Unmanaging.as_str()))
 }
 
 async fn release(cx: &JobContext, server: &ShareServerRow) -> Result<DriverResult<()>, TaskError> {
@@ -92,15 +89,8 @@ async fn remove(cx: &JobContext, server: &ShareServerRow) -> Result<Outcome, Tas
     let mut tx = cx.app.store.begin().await?;
     // in the order in which everybody holds them
     tx.share_network_locked_if_deleted_too(&server.share_network_id).await?;
-    let still = tx.share_server_locked(&server.id).await?.is_some_and(|s| s.status == ServerStatus::Unmanaging.as_str());
-    if still {
-        support::give_back(cx, &mut tx, &server.id).await?;
-        tx.share_server_remove(&server.id).await?;
-        tx.tombstone(&tombstone(server, &cx.job.request_id)).await?;
-        tx.share_network_reap(&server.share_network_id).await?;
-        // what is on the array stays there
-        cleanup::withdraw(&mut tx, &server.backend, &server.id).await?;
-    }
+    // what is on the array stays there
+    support::forget(cx, &mut tx, server, ServerStatus::Unmanaging).await?;
     settled(cx, tx).await
 }
 

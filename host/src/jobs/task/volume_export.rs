@@ -115,11 +115,10 @@ async fn connected(cx: &JobContext, run: &EnsureRun) -> Result<Option<(VolumeRow
 
 async fn ensure(cx: &JobContext, run: &EnsureRun, volume: &VolumeRow) -> Result<DriverResult<()>, TaskError> {
     let told = support::driver_volume(cx, volume).await?;
-    let backend = match cx.app.drivers.backend(&run.backend) {
-        Ok(backend) => backend,
-        Err(e) => return Ok(Err(e)),
+    let answer = async {
+        let backend = cx.app.drivers.backend(&run.backend)?;
+        backend.need_connection_info()?.ensure_export(&support::call(cx, "ensure-export"), &told).await
     };
-    let answer = async { backend.need_connection_info()?.ensure_export(&support::call(cx, "ensure-export"), &told).await };
     Ok(answer.await)
 }
 

@@ -77,9 +77,6 @@ fn rows(places: &[(&Place, &SubnetConfig)], server_id: &str, addresses: &[IpAddr
 async fn write_down(tx: &mut Tx, config: &NetworkConfig, subnet: &SubnetConfig, row: &AllocationRow) -> Result<(), NetworkError> {
     let taken = || NetworkError::Taken { address: row.ip_address.clone(), subnet: subnet.id.clone() };
     open(tx, config, subnet).await?;
-    if tx.network_addresses(&row.network_key).await?.contains(&row.ip_address) {
-        return Err(taken());
-    }
     let space = Space::of(subnet);
     let position = row.ip_address.parse().ok().and_then(|ip| space.position(ip)).filter(|p| space.holds(*p));
     if let Some(position) = position

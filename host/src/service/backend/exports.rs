@@ -104,7 +104,7 @@ pub async fn came_into_service(app: &App, backend: &Backend, came: Came) -> Stor
 
 /// Begins a run. The caller has the back end's turn, and no run is under way.
 pub async fn begin(app: &App, tx: &mut Tx, host: &str, cause: &'static str, incarnation: String) -> StoreResult<()> {
-    let now = tx.now().await?;
+    let now = tx.database_now().await?;
     let run = NewEnsureRun {
         id: Uuid::new_v4().to_string(),
         backend: host.to_owned(),

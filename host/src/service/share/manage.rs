@@ -17,7 +17,7 @@ use crate::{
     driver::types::{ExportLocation, StringMap},
     error::{Error, Result},
     policy::Target,
-    service::{share_refusal as refusal, share_type::handles_servers},
+    service::{backend::not_found, share_refusal as refusal, share_type::handles_servers},
     store::{
         Tx,
         sql::{
@@ -94,10 +94,9 @@ async fn place(app: &App, host: &str) -> Result<BackendRow> {
     let Some((backend, _)) = host.split_once('#').filter(|(_, pool)| !pool.is_empty()) else {
         return Err(Error::invalid("service_host parameter should contain pool."));
     };
-    let not_found = || Error::not_found(format!("Service {host:.255} could not be found."));
-    let row = app.store.backend(backend).await?.filter(|b| b.kind == BackendKind::Share).ok_or_else(not_found)?;
+    let row = app.store.backend(backend).await?.filter(|b| b.kind == BackendKind::Share).ok_or_else(|| not_found(host))?;
     if !app.store.pools_of(backend).await?.iter().any(|p| p.name == host) {
-        return Err(not_found());
+        return Err(not_found(host));
     }
     row.state(clock::now()).map_err(|why| Error::invalid(format!("Service {backend} is down: {why}.")))?;
     Ok(row)

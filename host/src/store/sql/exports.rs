@@ -4,7 +4,7 @@
 
 use crate::{
     clock::Micros,
-    store::{Store, StoreResult, Tx, on_read, on_tx, sql::ensure::NewEnsureRun},
+    store::{Store, StoreResult, Tx, on_read, sql::ensure::NewEnsureRun},
 };
 
 /// A volume whose export is asked for, with whose it is.
@@ -30,25 +30,11 @@ impl Store {
         );
         Ok(on_read!(self, p => sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(backend).bind(after).bind(limit).fetch_all(p).await?))
     }
-
-    /// How many jobs of this kind a back end has that have not ended.
-    pub async fn unfinished_jobs(&self, kind: &str, backend: &str) -> StoreResult<i64> {
-        let sql = "SELECT COUNT(*) FROM jobs WHERE kind = $1 AND backend = $2 AND state <> 'done'";
-        let (n,): (i64,) = on_read!(self, p => sqlx::query_as(sql).bind(kind).bind(backend).fetch_one(p).await?);
-        Ok(n)
-    }
 }
 
 impl Tx {
     /// A new run over connected volumes, and the end of what is kept of runs that ended before `keep_since`.
     pub async fn exports_begin(&mut self, run: &NewEnsureRun, keep_since: Micros) -> StoreResult<()> {
         self.run_begin(run, &format!("SELECT COUNT(*) FROM volumes v WHERE v.backend = $2 AND {CONNECTED}"), keep_since).await
-    }
-
-    /// The database's clock.
-    pub async fn now(&mut self) -> StoreResult<Micros> {
-        let sql = self.dialect().sql("SELECT {now}");
-        let (now,): (Micros,) = on_tx!(self, c => sqlx::query_as(sql).fetch_one(c).await?);
-        Ok(now)
     }
 }

@@ -23,10 +23,12 @@ pub struct WorkerRow {
     pub alive: bool,
 }
 
+const NOW: &str = "SELECT {now}";
+
 impl Store {
     /// The database's clock.
     pub async fn database_now(&self) -> StoreResult<Micros> {
-        let sql = self.dialect().sql("SELECT {now}");
+        let sql = self.dialect().sql(NOW);
         let (now,): (Micros,) = on_read!(self, p => sqlx::query_as(sql).fetch_one(p).await?);
         Ok(now)
     }
@@ -41,6 +43,13 @@ impl Store {
 }
 
 impl Tx {
+    /// The database's clock.
+    pub async fn database_now(&mut self) -> StoreResult<Micros> {
+        let sql = self.dialect().sql(NOW);
+        let (now,): (Micros,) = on_tx!(self, c => sqlx::query_as(sql).fetch_one(c).await?);
+        Ok(now)
+    }
+
     /// Registers a worker; its lease begins now.
     pub async fn add_worker(&mut self, id: &str, label: &str, lease: Duration) -> StoreResult<()> {
         let sql = self.dialect().sql("INSERT INTO workers (id, label, started_at, heartbeat_at, lease_until) SELECT $1, $2, n.at, n.at, n.at + $3 FROM (SELECT {now} AS at) n");

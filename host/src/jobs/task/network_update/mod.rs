@@ -18,6 +18,7 @@ use serde_json::json;
 use super::{
     block_support::call,
     server_situation::situation,
+    share_server_support::in_status,
     tried::{Tried, unless_fenced},
 };
 use crate::{
@@ -77,7 +78,7 @@ impl Task for NetworkUpdate {
     fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
             let mut ask = Ask::read(cx)?;
-            let Some(server) = changing(cx).await? else { return end::left_alone(cx, &ask).await };
+            let Some(server) = in_status(cx, ServerStatus::NetworkChange).await? else { return end::left_alone(cx, &ask).await };
             let Some(wanted) = ask.work.subnets.first() else { return end::whole(cx, &server, &ask).await };
             let (told, promised) = situation(cx, &server).await?;
             let Some(added) = promised.iter().find(|n| n.subnet.id == *wanted) else {
@@ -118,17 +119,11 @@ impl Task for NetworkUpdate {
                 // the row knows it also when the payload cannot be read
                 ask.network_id = found.row.share_network_id;
             }
-            let Some(server) = changing(cx).await? else { return end::left_alone(cx, &ask).await };
+            let Some(server) = in_status(cx, ServerStatus::NetworkChange).await? else { return end::left_alone(cx, &ask).await };
             let why = "the back end did not finish in time";
             end::failed(cx, &server, &ask, (ShareDetail::TookTooLong, ""), why).await
         })
     }
-}
-
-/// The server, while it is being changed.
-async fn changing(cx: &JobContext) -> Result<Option<ShareServerRow>, TaskError> {
-    let found = cx.app.store.share_server(&cx.job.resource_id).await?;
-    Ok(found.map(|s| s.row).filter(|row| row.status == ServerStatus::NetworkChange.as_str()))
 }
 
 /// The update itself, or the question after one that goes on in the array.

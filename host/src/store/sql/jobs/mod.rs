@@ -91,6 +91,13 @@ impl Store {
         )
     }
 
+    /// How many jobs of this kind a back end has that have not ended.
+    pub async fn unfinished_jobs(&self, kind: &str, backend: &str) -> StoreResult<i64> {
+        let sql = "SELECT COUNT(*) FROM jobs WHERE kind = $1 AND backend = $2 AND state <> 'done'";
+        let (n,): (i64,) = on_read!(self, p => sqlx::query_as(sql).bind(kind).bind(backend).fetch_one(p).await?);
+        Ok(n)
+    }
+
     /// Whether [`Tx::take_over_jobs`] or [`Tx::remove_dead_workers`] would find something. Spares the sweep a write transaction.
     pub async fn has_dead_workers(&self) -> StoreResult<bool> {
         let sql = self.dialect().sql(
