@@ -20,8 +20,8 @@ use crate::{
     policy::Policy,
     reconcile::{
         Reconcilers, dead_workers::DeadWorkers, deliver::Deliver, driver_follow::DriverFollow, driver_health::DriverHealth,
-        empty_bin::EmptyBin, forget_placements::ForgetPlacements, forget_tokens::ForgetTokens, idle_servers::IdleServers, purge::Purge,
-        stats::Stats, webhook::Webhook,
+        empty_bin::EmptyBin, forget_placements::ForgetPlacements, forget_tokens::ForgetTokens, idle_servers::IdleServers,
+        log_levels::LogLevels, purge::Purge, stats::Stats, webhook::Webhook,
     },
     serve::{Addresses, ServeError},
     service::identity::{
@@ -29,11 +29,12 @@ use crate::{
         bootstrap::{self, Bootstrapped},
         catalog::{self, ServiceCatalog},
     },
-    service::{self, backend::swaps::Swaps, share_type, volume_type},
+    service::{self, backend::swaps::Swaps, log_level, share_type, volume_type},
     store::Store,
     telemetry::{
         self,
         health::{Health, Status},
+        log::LogControl,
     },
     wasm::{
         compile::Compiler,
@@ -70,6 +71,10 @@ pub struct App {
     /// How clients reach the services.
     pub public_urls: PublicUrls,
     pub health: Health,
+    /// What this process logs.
+    pub log: LogControl,
+    /// This run of the process, as its row has it.
+    pub process_id: String,
     /// What `/metrics` renders.
     pub metrics: metrics_exporter_prometheus::PrometheusHandle,
     /// When this process started.
@@ -108,6 +113,15 @@ impl App {
     /// # Errors
     /// [`ServeError`] of the part that could not be made.
     pub async fn build(live: Live, store: Store, public_urls: PublicUrls) -> Result<Arc<Self>, ServeError> {
+        let log = LogControl::detached(&live.get().log);
+        Self::build_with(live, store, public_urls, log).await
+    }
+
+    /// As [`App::build`], where the log follows levels that are set while it runs.
+    ///
+    /// # Errors
+    /// As [`App::build`].
+    pub async fn build_with(live: Live, store: Store, public_urls: PublicUrls, log: LogControl) -> Result<Arc<Self>, ServeError> {
         let config = live.get();
         let policy = Policy::load(policy_file(&config.policy.file))
             .map_err(|e| ServeError::part(format!("policy.file {}", config.policy.file.display()), e))?;
@@ -127,6 +141,8 @@ impl App {
             progress: ProgressBoard::default(),
             public_urls,
             health: Health::default(),
+            log,
+            process_id: uuid::Uuid::new_v4().to_string(),
             metrics: telemetry::metrics::handle(),
             started_at: clock::now(),
             config: live,
@@ -149,6 +165,7 @@ impl App {
         self.start_drivers(&config, stats.clone(), stop).await?;
         // after the drivers: a job that finds its back end not loaded would only be put off
         self.jobs.start(self, task::registry()).await?;
+        log_level::follow::register(self).await?;
         self.start_loops(&config, stats);
         Ok(())
     }
@@ -188,6 +205,7 @@ impl App {
         if !store.is_sqlite() {
             // only then are there other processes
             self.reconcilers.start(jobs, Arc::new(DriverFollow::new(self.drivers.clone())));
+            self.reconcilers.start(jobs, Arc::new(LogLevels::new(self)));
         }
         self.reconcilers.start(jobs, Arc::new(stats));
         self.reconcilers.start(jobs, Arc::new(ForgetPlacements::new(self)));
@@ -198,6 +216,9 @@ impl App {
 
     /// Hands a changed configuration to the parts that keep something made from it. The others read `config` at each use.
     pub async fn apply(self: &Arc<Self>, config: &Config) {
+        if let Err(e) = log_level::follow::configure(self, &config.log.level).await {
+            tracing::warn!(error = %e, "the log follows the configuration; levels that were set before may come back");
+        }
         self.apply_limits(config);
         // before the drivers, which may be slow
         self.reload_policy(config).await;
@@ -240,6 +261,9 @@ impl App {
     /// Ends what [`App::start`] started: running jobs may finish within `grace`, the rest is handed back.
     pub async fn stop(self: &Arc<Self>, grace: Duration) {
         self.reconcilers.stop().await;
+        if let Err(e) = log_level::follow::leave(self).await {
+            tracing::warn!(error = %e, "this process is told of until its row lapses");
+        }
         if let Err(e) = self.jobs.shutdown(grace).await {
             tracing::warn!(error = %e, "jobs were not handed back; they are taken over when the lease has expired");
         }

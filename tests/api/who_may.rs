@@ -209,6 +209,8 @@ impl Maker<'_> {
             ("PUT /v3/os-services/enable" | "PUT /v3/os-services/disable" | "PUT /v3/os-services/disable-log-reason", _) => {
                 (vec![], json!({ "host": "stowage@b", "binary": "cinder-volume", "disabled_reason": "r" }))
             }
+            ("PUT /v3/os-services/set-log", _) => (vec![], json!({ "level": "INFO" })),
+            ("PUT /v3/os-services/get-log", _) => (vec![], json!({})),
             ("GET /v3/os-hosts/{}", _) => (vec!["stowage@a".into()], Value::Null),
             ("PUT /v3/os-hosts/{}", _) => (vec!["stowage@b".into()], json!({ "status": "enable" })),
             ("GET /v3/capabilities/{}", _) => (vec!["stowage@b".into()], Value::Null),

@@ -9,7 +9,10 @@ use std::{
 };
 
 use super::{Jobs, Lease, Registry, poller, runner::Team};
-use crate::store::{StoreResult, sql::jobs::CHANNEL};
+use crate::{
+    program,
+    store::{StoreResult, sql::jobs::CHANNEL},
+};
 
 /// SQLite's lease: longer than any process lives. The file's lock ends it.
 const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
@@ -80,7 +83,7 @@ impl Jobs {
 async fn register(jobs: &Jobs, alone: bool) -> StoreResult<Lease> {
     let store = &jobs.inner.store;
     let worker = uuid::Uuid::new_v4().to_string();
-    let label = format!("{}:{}", machine(), std::process::id());
+    let label = program::label();
     let length = if store.is_sqlite() { FOR_EVER } else { jobs.inner.options.lease };
     let sent = Instant::now();
     let mut tx = store.begin().await?;
@@ -95,11 +98,6 @@ async fn register(jobs: &Jobs, alone: bool) -> StoreResult<Lease> {
     *jobs.inner.lease.write().unwrap_or_else(PoisonError::into_inner) = Some(lease.clone());
     tracing::info!(worker = lease.worker(), label, taken_over, "worker registered");
     Ok(lease)
-}
-
-/// The machine's name, for people.
-fn machine() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/hostname").map_or_else(|_| "localhost".to_owned(), |name| name.trim().to_owned())
 }
 
 /// Keeps the lease alive; registers anew when it was lost.

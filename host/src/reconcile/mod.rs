@@ -12,6 +12,7 @@ pub mod empty_bin;
 pub mod forget_placements;
 pub mod forget_tokens;
 pub mod idle_servers;
+pub mod log_levels;
 pub mod purge;
 pub mod stats;
 pub mod webhook;

@@ -54,10 +54,13 @@ pub async fn start(live: Live, log: Option<LogControl>) -> Result<Running, Serve
     let addresses = sockets.addresses();
     state_folder(&config.state_dir)?;
     let store = open_store(&live).await?;
-    let app = App::build(live, store, PublicUrls::new(&config.public_url, &addresses)).await?;
+    let app = {
+        let log = log.unwrap_or_else(|| LogControl::detached(&config.log));
+        App::build_with(live, store, PublicUrls::new(&config.public_url, &addresses), log).await?
+    };
     let (closing, background) = (CancellationToken::new(), CancellationToken::new());
     app.start(&background).await?;
-    reload::watch(Arc::clone(&app), log, background.clone());
+    reload::watch(Arc::clone(&app), background.clone());
     let mut listeners = JoinSet::new();
     for (api, socket) in sockets.into_open() {
         listeners.spawn(listener::serve(api, socket, router(&app, api), config.listen.clone(), closing.clone()));

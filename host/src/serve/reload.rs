@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     app::App,
     config::{ConfigError, Reload},
-    telemetry::{health::Status, log::LogControl},
+    telemetry::health::Status,
 };
 
 /// An editor writes a file in several steps.
@@ -64,7 +64,7 @@ pub async fn reload(app: &Arc<App>, why: &str) -> Result<Reload, ConfigError> {
 }
 
 /// Follows the file and every published change until `stop`.
-pub(super) fn watch(app: Arc<App>, log: Option<LogControl>, stop: CancellationToken) {
+pub(super) fn watch(app: Arc<App>, stop: CancellationToken) {
     if let Some(file) = app.config.source().file.clone() {
         tokio::spawn(follow_files(Arc::clone(&app), file, stop.clone()));
     }
@@ -77,9 +77,6 @@ pub(super) fn watch(app: Arc<App>, log: Option<LogControl>, stop: CancellationTo
                 changed = changes.changed() => if changed.is_err() { return },
             }
             let config = changes.borrow_and_update().clone();
-            if let Some(log) = &log {
-                log.set_level(&config.log.level);
-            }
             app.apply(&config).await;
         }
     });

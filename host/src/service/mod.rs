@@ -8,6 +8,7 @@ pub mod backend;
 pub mod block_service;
 pub(crate) mod decided;
 pub mod identity;
+pub mod log_level;
 pub mod message;
 pub mod network_refusal;
 pub mod page;

@@ -167,6 +167,21 @@ pub fn required<'a>(body: &'a Map<String, Value>, key: &str) -> Result<&'a str> 
     }
 }
 
+/// A text of at most 255 characters; none when absent or null.
+///
+/// # Errors
+/// 400.
+pub fn nullable<'a>(body: &'a Map<String, Value>, key: &str) -> Result<Option<&'a str>> {
+    match body.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(s)) if s.chars().count() <= 255 && !s.contains('\0') => Ok(Some(s)),
+        Some(Value::String(_)) => {
+            Err(Error::invalid(format!("Invalid input for field/attribute {key}. A text of at most 255 characters is needed.")))
+        }
+        Some(other) => Err(refused(key, other, "is not of type 'string', 'null'")),
+    }
+}
+
 /// The pairs under `metadata`, which alone is the body.
 pub fn sole_metadata(req: &ApiRequest) -> Result<Vec<(String, String)>> {
     let body = object(req)?;

@@ -27,6 +27,7 @@ pub mod network_rest;
 pub mod outbox;
 pub mod placements;
 pub mod pools;
+pub mod processes;
 pub mod qos_specs;
 pub mod quota;
 pub mod quota_count;

@@ -1,6 +1,7 @@
 //! `/os-services`.
 
 mod list;
+mod log_levels;
 mod toggle;
 
 use crate::{
@@ -57,4 +58,37 @@ pub const ROUTES: &[Route] = &[
     Route::new(Api::Block, Verb::Put, "/os-services/thaw", "volume:thaw_host", 200, "Thaw a back end", handler!(toggle::thaw))
         .system_too()
         .body(&[("host", "string", "host@backend")]),
+    Route::new(
+        Api::Block,
+        Verb::Put,
+        "/os-services/set-log",
+        "volume_extension:services:update",
+        202,
+        "Set the log level of running processes",
+        handler!(log_levels::set),
+    )
+    .since(32)
+    .system_too()
+    .body(&[
+        ("level", "string", "ERROR, WARNING, INFO or DEBUG"),
+        ("binary", "string", "cinder-api, cinder-scheduler, cinder-volume; empty or * for all"),
+        ("server", "string", "a process, its machine, or the host; empty for all"),
+        ("prefix", "string", "of what is logged; empty for all"),
+    ]),
+    Route::new(
+        Api::Block,
+        Verb::Put,
+        "/os-services/get-log",
+        "volume_extension:services:update",
+        200,
+        "Show the log levels of running processes",
+        handler!(log_levels::get),
+    )
+    .since(32)
+    .system_too()
+    .body(&[
+        ("binary", "string", "cinder-api, cinder-scheduler, cinder-volume; empty or * for all"),
+        ("server", "string", "a process, its machine, or the host; empty for all"),
+        ("prefix", "string", "of what is logged; empty for all"),
+    ]),
 ];
