@@ -19,6 +19,7 @@ pub fn again() -> Option<PathBuf> {
 
 /// This process for people: the machine's name and the process id.
 pub fn label() -> String {
-    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").map_or_else(|_| "localhost".to_owned(), |name| name.trim().to_owned());
+    let machine =
+        std::fs::read_to_string("/proc/sys/kernel/hostname").map_or_else(|_| "localhost".to_owned(), |name| name.trim().to_owned());
     format!("{machine}:{}", std::process::id())
 }

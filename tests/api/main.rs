@@ -15,6 +15,7 @@ mod key_sets;
 mod list_model;
 mod listening;
 mod lists;
+mod log_levels;
 mod migrate;
 mod older_attach;
 mod operators;

@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use stowage::{
     api::route::Api,
     config::{Bind, LogFormat},
 };
-use support::{Process, process::command, wait};
+use support::{Persona, Process, process::command, wait};
 
 /// Without back ends no driver has to be built.
 async fn serve() -> Process {
@@ -147,6 +148,32 @@ async fn sighup_reloads_and_a_bad_file_changes_nothing() {
     process.signal(rustix::process::Signal::HUP);
     wait::until("the reload in the log", || std::future::ready(process.log().contains("quota.volumes").then_some(()))).await;
     assert!(process.exited().is_none());
+}
+
+#[tokio::test]
+async fn a_log_level_is_changed_while_it_runs_and_goes_with_the_configurations_next_one() {
+    let mut process = serve().await;
+    let personas = process.personas().await;
+    let operator = process.client(&personas, Api::Block, Persona::Admin).at("3.32");
+    let unchanged = "the configuration is unchanged";
+    let said = |process: &Process| process.log().matches(unchanged).count();
+    let reload = async || process.client(&personas, Api::Admin, Persona::Admin).post("/config/reload", json!({})).await;
+    reload().await;
+    assert_eq!(said(&process), 0);
+    operator.put("/os-services/set-log", json!({ "level": "DEBUG", "prefix": "stowage::serve" })).await.expect(202);
+    reload().await;
+    wait::until("what is said at DEBUG only", || std::future::ready((said(&process) == 1).then_some(()))).await;
+    operator.put("/os-services/set-log", json!({ "level": "INFO" })).await.expect(202);
+    reload().await;
+    assert_eq!(said(&process), 1);
+    operator.put("/os-services/set-log", json!({ "level": "ERROR" })).await.expect(202);
+    process.reconfigure(|c| c.log.level = "debug".into());
+    process.signal(rustix::process::Signal::HUP);
+    wait::until("the configuration's level", || async {
+        let told = operator.put("/os-services/get-log", json!({ "prefix": "stowage" })).await.expect(200);
+        (told["log_levels"][0]["levels"]["stowage"] == "DEBUG").then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]

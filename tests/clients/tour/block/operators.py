@@ -80,4 +80,16 @@ def hosts(t):
         says(t.member.openstack(*command, status=1), f"Policy doesn't allow {action} to be performed.")
 
 
-STEPS = [services, disabled, messages, pools, capabilities, zones_and_filters, hosts]
+def log_levels(t):
+    """openstack and cinder: the log level of the running service"""
+    binaries = ["cinder-api", "cinder-scheduler", "cinder-volume"]
+    columns = ["Binary", "Host", "Prefix", "Level"]
+    t.admin.openstack("block", "storage", "log", "level", "set", "debug", "--service", "cinder-volume", "--log-prefix", "stowage::jobs")
+    rows = t.admin.openstack("block", "storage", "log", "level", "list", "--log-prefix", "stowage::jobs").table(columns)
+    same([(row["Binary"], row["Prefix"], row["Level"]) for row in rows], [(binary, "stowage::jobs", "DEBUG") for binary in binaries])
+    t.admin.cinder("service-set-log", "INFO", version="3.32")
+    rows = t.admin.cinder("service-get-log", "--server", rows[0]["Host"], "--prefix", "stowage::j", version="3.32").table(columns)
+    same([(row["Binary"], row["Level"]) for row in rows if row["Prefix"] == "stowage::jobs"], [(binary, "INFO") for binary in binaries])
+
+
+STEPS = [services, disabled, messages, pools, capabilities, zones_and_filters, hosts, log_levels]
