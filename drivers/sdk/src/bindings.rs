@@ -55,4 +55,5 @@ exported!(access, "exports-access", "stowage_driver_sdk::bindings::access");
 exported!(ensure, "exports-ensure", "stowage_driver_sdk::bindings::ensure");
 exported!(share_servers, "exports-share-servers", "stowage_driver_sdk::bindings::share_servers");
 exported!(share_server_manage, "exports-share-server-manage", "stowage_driver_sdk::bindings::share_server_manage");
+exported!(share_server_migration, "exports-share-server-migration", "stowage_driver_sdk::bindings::share_server_migration");
 exported!(allocations, "exports-allocations", "stowage_driver_sdk::bindings::allocations");

@@ -82,8 +82,8 @@ pub use options::Opt;
 pub use serde;
 pub use serde_json;
 pub use share::{
-    Access, Allocations, Ensure, LiveServer, RuleChanges, ShareFromSnapshot, ShareManage, ShareRevert, ShareServerManage, ShareServers,
-    ShareShrink, ShareSnapshotManage, ShareSnapshots, Shares, SnapshotAccess,
+    Access, Allocations, Ensure, LiveServer, RuleChanges, ServerMigration, ShareFromSnapshot, ShareManage, ShareRevert, ShareServerManage,
+    ShareServerMigration, ShareServers, ShareShrink, ShareSnapshotManage, ShareSnapshots, Shares, SnapshotAccess,
 };
 pub use store::{Kv, Session, Versioned};
 
@@ -92,8 +92,8 @@ pub mod prelude {
     #[doc(no_inline)]
     pub use crate::{
         Access, Allocations, ConnectionInfo, Context, Driver, DriverError, Ensure, LiveServer, Opt, Poll, Result, RuleChanges,
-        ServerResult, ShareFromSnapshot, ShareManage, ShareRevert, ShareServerManage, ShareServers, ShareShrink, ShareSnapshotManage,
-        ShareSnapshots, Shares, SnapshotAccess, VolumeClone, VolumeFromSnapshot, VolumeManage, VolumeRetype, VolumeRevert, VolumeSnapshots,
+        ServerMigration, ServerResult, ShareFromSnapshot, ShareManage, ShareRevert, ShareServerManage, ShareServerMigration, ShareServers,
+        ShareShrink, ShareSnapshotManage, ShareSnapshots, Shares, SnapshotAccess, VolumeClone, VolumeFromSnapshot, VolumeManage, VolumeRetype, VolumeRevert, VolumeSnapshots,
         Volumes, export, serde_json, types::*,
     };
 }

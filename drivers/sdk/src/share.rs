@@ -280,6 +280,69 @@ impl<D: ShareServerManage> bindings::share_server_manage::Guest for Glue<D> {
     }
 }
 
+/// One migration: what moves, and to where.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerMigration<'m> {
+    pub source: &'m MigrationSource,
+    /// Built by `set_up_server` of this driver.
+    pub destination: &'m ShareServer,
+    /// The destination's subnets and addresses.
+    pub networks: &'m [NetworkInfo],
+    pub request: MigrationRequest,
+}
+
+/// Interface `share-server-migration`: on the driver of the destination, but for `abandon_server`.
+pub trait ShareServerMigration: Driver {
+    /// Whether the server could move here, into `subnets`. Changes nothing.
+    fn check_migration(
+        &self,
+        cx: &Context,
+        source: &MigrationSource,
+        subnets: &[Subnet],
+        request: MigrationRequest,
+    ) -> Result<MigrationCheck>;
+    /// Begins to copy, and ends when only `complete_migration` is left to do. Repeat: the same migration.
+    fn start_migration(&self, cx: &Context, migration: ServerMigration<'_>) -> Result<CopyOutcome>;
+    /// Moves what has changed since and serves from here; one entry for each share and snapshot. Repeat: the same answer.
+    fn complete_migration(&self, cx: &Context, migration: ServerMigration<'_>) -> Result<CompleteOutcome>;
+    /// Ends a migration that is not complete; the source is then as it was. Repeat, or never started: success.
+    fn cancel_migration(&self, cx: &Context, source: &MigrationSource, destination: &ShareServer) -> Result<()>;
+    /// On the driver of the source, when all has moved: removes what is left there, and nothing of the destination's. Repeat: success.
+    fn abandon_server(&self, cx: &Context, server: &ShareServer, shares: &[Share], snapshots: &[ShareSnapshot]) -> Result<()>;
+}
+
+impl<D: ShareServerMigration> bindings::share_server_migration::Guest for Glue<D> {
+    fn check(call: Call, source: MigrationSource, subnets: Vec<Subnet>, request: MigrationRequest) -> Result<MigrationCheck> {
+        run("share-server-migration.check", call, |d: &D, cx| d.check_migration(cx, &source, &subnets, request))
+    }
+    fn start(
+        call: Call,
+        source: MigrationSource,
+        destination: ShareServer,
+        networks: Vec<NetworkInfo>,
+        request: MigrationRequest,
+    ) -> Result<CopyOutcome> {
+        let migration = ServerMigration { source: &source, destination: &destination, networks: &networks, request };
+        run("share-server-migration.start", call, |d: &D, cx| d.start_migration(cx, migration))
+    }
+    fn complete(
+        call: Call,
+        source: MigrationSource,
+        destination: ShareServer,
+        networks: Vec<NetworkInfo>,
+        request: MigrationRequest,
+    ) -> Result<CompleteOutcome> {
+        let migration = ServerMigration { source: &source, destination: &destination, networks: &networks, request };
+        run("share-server-migration.complete", call, |d: &D, cx| d.complete_migration(cx, migration))
+    }
+    fn cancel(call: Call, source: MigrationSource, destination: ShareServer) -> Result<()> {
+        run("share-server-migration.cancel", call, |d: &D, cx| d.cancel_migration(cx, &source, &destination))
+    }
+    fn abandon(call: Call, server: ShareServer, shares: Vec<Share>, snapshots: Vec<ShareSnapshot>) -> Result<()> {
+        run("share-server-migration.abandon", call, |d: &D, cx| d.abandon_server(cx, &server, &shares, &snapshots))
+    }
+}
+
 /// A share server and all that is on it, for the verbs that change its networks.
 #[derive(Debug, Clone, Copy)]
 pub struct LiveServer<'s> {

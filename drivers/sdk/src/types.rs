@@ -16,6 +16,10 @@ pub use bindings::{
     lifecycle::{DriverInfo, OptionKind, OptionSpec},
     poll::PollOutcome,
     share_manage::Adopted as AdoptedShare,
+    share_server_migration::{
+        Abilities as MigrationAbilities, CheckOutcome as MigrationCheck, CompleteOutcome, CopyOutcome, Request as MigrationRequest,
+        ShareRules as MigrationRules, Source as MigrationSource,
+    },
     share_servers::{AddressCounts, ServerOutcome},
     share_snapshot_manage::Adopted as AdoptedShareSnapshot,
     volume_manage::{Adopted, Manageable, ManageablePage},
@@ -248,6 +252,21 @@ impl Default for EnsuredUpdate {
             provider_data: None,
             pool: None,
         }
+    }
+}
+
+impl MovedShare {
+    /// A share that is mounted from these places now; the driver finds it by its id.
+    #[must_use]
+    pub fn at(id: &str, pool: &str, locations: Vec<ExportLocation>) -> Self {
+        Self { id: id.into(), pool: pool.into(), locations, provider_id: None, provider_data: None }
+    }
+}
+
+impl MovedSnapshot {
+    #[must_use]
+    pub fn new(id: &str, locations: Vec<ExportLocation>) -> Self {
+        Self { id: id.into(), locations, provider_id: None, provider_data: None }
     }
 }
 
