@@ -41,6 +41,10 @@ pub const CONNECTIONS: &str = "connections";
 /// What was released, and the marks of what was adopted from the configuration.
 pub const FOREIGN: &str = "foreign";
 pub const SHARES: &str = "shares";
+/// Share servers on their way here, by the server they become.
+pub const MIGRATIONS: &str = "migrations";
+/// Room for what comes with them. Ids are `SERVER.SHARE`.
+pub const COPIES: &str = "copies";
 /// Ids are `SHARE.SNAPSHOT`.
 pub const SHARE_SNAPSHOTS: &str = "share-snapshots";
 /// The rules of one share or share snapshot, under its id.
@@ -50,7 +54,7 @@ pub const SERVERS: &str = "servers";
 pub const FOREIGN_SERVERS: &str = "foreign-servers";
 
 /// The kinds that take room.
-pub const SIZED: [&str; 5] = [VOLUMES, SNAPSHOTS, SHARES, SHARE_SNAPSHOTS, FOREIGN];
+pub const SIZED: [&str; 6] = [VOLUMES, SNAPSHOTS, SHARES, SHARE_SNAPSHOTS, FOREIGN, COPIES];
 
 /// Changes an object; false leaves it as it is.
 pub type Change<'f> = dyn FnMut(&mut Object) -> Result<bool> + 'f;

@@ -89,5 +89,6 @@ export!(
     ensure,
     share_servers,
     share_server_manage,
+    share_server_migration,
     allocations,
 );

@@ -28,6 +28,11 @@ const MULTIPLE_SUBNETS: Opt<bool> = Opt::boolean("multiple_subnets", "A share se
 const ALLOCATION_UPDATE: Opt<bool> = Opt::boolean("allocation_update", "A live share server may be given more subnets.").default("false");
 const CHECK_REFUSAL: Opt<String> =
     Opt::text("allocation_update_refusal", "When set, every check of such an update is refused with this reason.");
+const MIGRATION: Opt<Vec<String>> =
+    Opt::texts("migration", "What a migration of a share server to here can do: writable, preserve-snapshots, cancel, progress.")
+        .default("[\"writable\", \"preserve-snapshots\", \"cancel\", \"progress\"]");
+const MIGRATION_REFUSAL: Opt<String> =
+    Opt::text("migration_refusal", "When set, every check of such a migration is refused with this reason.");
 const ADDRESSES: Opt<i64> = Opt::integer("addresses_per_subnet", 1, 16, "Addresses a share server wants in each subnet.").default("1");
 const ADMIN_ADDRESSES: Opt<i64> = Opt::integer("admin_addresses", 0, 16, "Addresses it wants in the admin network.").default("0");
 const IP_VERSIONS: Opt<Vec<String>> = Opt::texts("ip_versions", "IP versions of share locations: 4, 6 or both.").default("[\"4\"]");
@@ -65,6 +70,8 @@ pub fn all() -> Vec<OptionSpec> {
         MULTIPLE_SUBNETS.spec(),
         ALLOCATION_UPDATE.spec(),
         CHECK_REFUSAL.spec(),
+        MIGRATION.spec(),
+        MIGRATION_REFUSAL.spec(),
         ADDRESSES.spec(),
         ADMIN_ADDRESSES.spec(),
         IP_VERSIONS.spec(),
@@ -109,6 +116,8 @@ pub struct Config {
     pub admin_address: Option<String>,
     pub address_counts: AddressCounts,
     pub check_refusal: Option<String>,
+    pub migration: MigrationAbilities,
+    pub migration_refusal: Option<String>,
     pub chap: bool,
     pub strict: bool,
     pub array_url: Option<String>,
@@ -129,6 +138,8 @@ impl Config {
             admin_address: cx.find(&ADMIN_EXPORT_ADDRESS)?,
             address_counts: AddressCounts { per_subnet: count(cx, &ADDRESSES, 1)?, admin: count(cx, &ADMIN_ADDRESSES, 0)? },
             check_refusal: cx.find(&CHECK_REFUSAL)?,
+            migration: migration(cx)?,
+            migration_refusal: cx.find(&MIGRATION_REFUSAL)?,
             chap: cx.find(&CHAP)?.unwrap_or(false),
             strict: cx.find(&STRICT)?.unwrap_or(false),
             array_url: cx.find(&ARRAY_URL)?,
@@ -171,6 +182,20 @@ fn features(cx: &Context) -> Result<Features> {
         ip_versions: texts(cx, &IP_VERSIONS, &["4"])?.iter().map(|t| if t == "6" { IpVersion::V6 } else { IpVersion::V4 }).collect(),
         ensure_batch: cx.find(&ENSURE_BATCH)?.and_then(|n| u32::try_from(n).ok()),
     })
+}
+
+fn migration(cx: &Context) -> Result<MigrationAbilities> {
+    let mut abilities = MigrationAbilities { writable: false, preserve_snapshots: false, cancel: false, progress: false };
+    for ability in texts(cx, &MIGRATION, &["writable", "preserve-snapshots", "cancel", "progress"])? {
+        match ability.as_str() {
+            "writable" => abilities.writable = true,
+            "preserve-snapshots" => abilities.preserve_snapshots = true,
+            "cancel" => abilities.cancel = true,
+            "progress" => abilities.progress = true,
+            other => return Err(DriverError::invalid(format!("`migration`: there is no ability `{other}`"))),
+        }
+    }
+    Ok(abilities)
 }
 
 /// A list option; the fallback only counts where the host did not fill in defaults, as in unit tests.

@@ -71,6 +71,10 @@ impl PoolSpec {
         Some(())
     }
 
+    pub fn available(&self) -> bool {
+        self.available
+    }
+
     /// What the array itself refuses to go beyond. A thin pool is full when it is written full, not when it is promised away.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are whole, positive and far below 2^52 GiB")]
     pub fn limit_gib(&self) -> Option<u64> {

@@ -5,6 +5,7 @@ mod allocations;
 mod ensure;
 mod manage;
 mod server_manage;
+mod server_migration;
 mod servers;
 mod shares;
 mod snapshots;
@@ -33,6 +34,16 @@ pub struct ShareData {
     /// Pretend that so much is in use: what a shrink must not go below.
     #[serde(default)]
     pub used_gib: u64,
+    /// Where in this array it was before its server moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+}
+
+/// Where a share was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Origin {
+    pub server: Option<String>,
+    pub pool: String,
 }
 
 /// What the array knows of a share server.

@@ -1,5 +1,7 @@
 //! What the host may rely on, tried natively against the mock host.
 
+mod migration;
+
 use stowage_driver_sdk::{RuleChanges, mock, prelude::*};
 
 use crate::Memory;

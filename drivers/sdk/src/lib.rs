@@ -93,7 +93,7 @@ pub mod prelude {
     pub use crate::{
         Access, Allocations, ConnectionInfo, Context, Driver, DriverError, Ensure, LiveServer, Opt, Poll, Result, RuleChanges,
         ServerMigration, ServerResult, ShareFromSnapshot, ShareManage, ShareRevert, ShareServerManage, ShareServerMigration, ShareServers,
-        ShareShrink, ShareSnapshotManage, ShareSnapshots, Shares, SnapshotAccess, VolumeClone, VolumeFromSnapshot, VolumeManage, VolumeRetype, VolumeRevert, VolumeSnapshots,
-        Volumes, export, serde_json, types::*,
+        ShareShrink, ShareSnapshotManage, ShareSnapshots, Shares, SnapshotAccess, VolumeClone, VolumeFromSnapshot, VolumeManage,
+        VolumeRetype, VolumeRevert, VolumeSnapshots, Volumes, export, serde_json, types::*,
     };
 }

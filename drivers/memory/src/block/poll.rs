@@ -25,7 +25,7 @@ impl Poll for Memory {
                     VolumeOutcome::Pending(pending) => Ok(PollOutcome::Pending(pending)),
                 },
             },
-            _ => self.poll_share_side(cx, what, id, token),
+            _ => self.poll_share_side(cx, plan, what, id, token),
         })
     }
 }

@@ -39,6 +39,7 @@ impl ShareManage for Memory {
                         server: share.server.as_ref().map(|s| s.id.clone()),
                         adopted: Some(name.to_owned()),
                         used_gib: 0,
+                        origin: None,
                     };
                     let object = match array.get(FOREIGN, name)? {
                         Some(taken) if taken.data == TAKEN => return Err(managed()),

@@ -2,7 +2,7 @@
 
 use stowage_driver_sdk::prelude::*;
 
-use super::{ServerData, ShareData};
+use super::{ServerData, ShareData, server_migration::forget};
 use crate::{
     Memory,
     array::{Created, Object, SERVERS, SHARES},
@@ -81,6 +81,7 @@ impl ShareServers for Memory {
                     return Err(DriverError::busy(format!("share {share} is on the server")));
                 }
             }
+            forget(&*array, server_id)?;
             array.remove(SERVERS, server_id).map(drop)
         })
     }

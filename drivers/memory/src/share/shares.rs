@@ -19,6 +19,7 @@ impl Memory {
             server: share.server.as_ref().map(|s| s.id.clone()),
             adopted: None,
             used_gib: KeyValue::find(&share.metadata, "memory_used_gib").and_then(|n| n.parse().ok()).unwrap_or_default(),
+            origin: None,
         };
         let object = Object::new(&share.pool, share.size_gib, &data)?;
         let data = match array.create(SHARES, &share.id, &object, self.config.pool(&share.pool)?.limit_gib())? {
@@ -34,7 +35,7 @@ impl Memory {
     }
 
     /// Polls everything but volumes. Each poll counts down; at nought the work is done.
-    pub fn poll_share_side(&self, cx: &Context, what: &str, id: &str, token: &str) -> ServerResult<PollOutcome> {
+    pub fn poll_share_side(&self, cx: &Context, plan: &Plan, what: &str, id: &str, token: &str) -> ServerResult<PollOutcome> {
         let array = self.array(cx);
         let again = || Ok(PollOutcome::Pending(Pending::new(token, 100)));
         match what {
@@ -72,6 +73,7 @@ impl Memory {
                     _ => Ok(PollOutcome::Network(self.network_update(&*array, id)?)),
                 }
             }
+            "copy" | "moved" => Ok(self.poll_migration(cx, plan, what, id, token)?),
             _ => Err(DriverError::not_found(format!("unknown token `{token}`")).into()),
         }
     }

@@ -10,8 +10,8 @@ use crate::{
 };
 
 #[derive(Debug, Serialize, Deserialize)]
-struct SnapshotData {
-    content: String,
+pub struct SnapshotData {
+    pub content: String,
 }
 
 pub fn id_of(snapshot: &ShareSnapshot) -> String {
