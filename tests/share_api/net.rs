@@ -78,6 +78,7 @@ pub fn server(project: &str, network: &str, subnets: &[String]) -> NewShareServe
         network_allocation_update_support: false,
         security_service_update_support: false,
         subnet_ids: subnets.to_vec(),
+        source_share_server_id: None,
         created_at: clock::now(),
     }
 }

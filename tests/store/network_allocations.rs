@@ -72,6 +72,7 @@ async fn server(store: &Store, id: &str) {
         network_allocation_update_support: false,
         security_service_update_support: false,
         subnet_ids: vec!["a".into()],
+        source_share_server_id: None,
         created_at: clock::now(),
     })
     .await

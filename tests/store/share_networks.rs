@@ -59,6 +59,7 @@ pub async fn network(store: &Store) {
         network_allocation_update_support: true,
         security_service_update_support: false,
         subnet_ids: vec!["a".into()],
+        source_share_server_id: None,
         created_at: clock::now(),
     })
     .await

@@ -16,6 +16,8 @@ text_enum! {
         Restoring = "restoring",
         Migrating = "migrating",
         MigratingTo = "migrating_to",
+        /// The server that its share is on moves.
+        ServerMigrating = "server_migrating",
         Managing = "manage_starting",
         ManageError = "manage_error",
         Unmanaging = "unmanage_starting",
@@ -55,6 +57,7 @@ pub const TRANSITIONAL: &[ShareSnapshotStatus] = &[
     ShareSnapshotStatus::Restoring,
     ShareSnapshotStatus::Migrating,
     ShareSnapshotStatus::MigratingTo,
+    ShareSnapshotStatus::ServerMigrating,
     ShareSnapshotStatus::Managing,
     ShareSnapshotStatus::Unmanaging,
 ];

@@ -12,8 +12,8 @@ use super::{
     error::{DriverError, DriverResult},
     types::{
         AddressCounts, Adopted, Answer, Connection, ConnectionTarget, EnsureItem, EnsureOutcome, ExportLocation, ManageablePage,
-        NetworkUpdate, Pending, PollOutcome, RetypeOutcome, RuleState, ServerDetails, ServerSituation, ShareSnapshotUpdate, ShareUpdate,
-        SnapshotUpdate, StringMap, VolumeUpdate,
+        NetworkUpdate, Pending, PollOutcome, RetypeOutcome, RuleState, ServerDetails, ServerMoved, ServerSituation, ShareSnapshotUpdate,
+        ShareUpdate, SnapshotUpdate, StringMap, VolumeUpdate,
     },
 };
 
@@ -212,15 +212,37 @@ impl Check for NetworkUpdate {
         Ok(())
     }
 }
+impl Check for ServerMoved {
+    fn check(&self) -> DriverResult<()> {
+        self.details.check()?;
+        for share in &self.shares {
+            if share.pool.is_empty() {
+                return wrong(format!("share {:.64} is in no pool", share.id));
+            }
+            fits("a pool", Some(&share.pool), MAX_ID)?;
+            provider(share.provider_id.as_deref(), share.provider_data.as_deref())?;
+            if share.locations.is_empty() {
+                return wrong(format!("share {:.64} has no export location", share.id));
+            }
+            locations(&share.locations)?;
+        }
+        for snapshot in &self.snapshots {
+            provider(snapshot.provider_id.as_deref(), snapshot.provider_data.as_deref())?;
+            locations(&snapshot.locations)?;
+        }
+        Ok(())
+    }
+}
 impl Check for PollOutcome {
     fn check(&self) -> DriverResult<()> {
         match self {
             Self::Pending(v) => v.check(),
             Self::Volume(v) => v.check(),
             Self::Share(v) => v.check(),
-            Self::Resized => Ok(()),
+            Self::Resized | Self::Copied => Ok(()),
             Self::Server(v) => v.check(),
             Self::Network(v) => v.check(),
+            Self::Moved(v) => v.check(),
         }
     }
 }
@@ -393,6 +415,45 @@ pub fn network_answer(of: &ServerSituation, answer: Answer<NetworkUpdate>) -> Dr
     Ok(answer)
 }
 
+/// Each share and each snapshot of the server that moved is answered once, and nothing else.
+///
+/// # Errors
+/// [`ErrorKind::WrongAnswer`](super::ErrorKind::WrongAnswer).
+pub fn server_moved(of: &ServerSituation, moved: &ServerMoved) -> DriverResult<()> {
+    moved.check()?;
+    let (shares, snapshots) = on_server(of);
+    each_once("share", &shares, moved.shares.iter().map(|s| s.id.as_str()))?;
+    each_once("snapshot", &snapshots, moved.snapshots.iter().map(|s| s.id.as_str()))
+}
+
+fn each_once<'a>(what: &str, asked: &BTreeSet<&str>, answered: impl Iterator<Item = &'a str>) -> DriverResult<()> {
+    let mut seen = BTreeSet::new();
+    for id in answered {
+        if !asked.contains(id) {
+            return wrong(format!("{what} {id:.64?} is answered but is not on the server"));
+        }
+        if !seen.insert(id) {
+            return wrong(format!("{what} {id} is answered twice"));
+        }
+    }
+    match asked.iter().find(|id| !seen.contains(*id)) {
+        Some(left_out) => wrong(format!("{what} {left_out} is not answered")),
+        None => Ok(()),
+    }
+}
+
+/// As [`server_moved`] when it has; one that is pending has a token.
+///
+/// # Errors
+/// [`ErrorKind::WrongAnswer`](super::ErrorKind::WrongAnswer).
+pub fn moved_answer(of: &ServerSituation, answer: Answer<ServerMoved>) -> DriverResult<Answer<ServerMoved>> {
+    answer.check()?;
+    if let Answer::Done(moved) = &answer {
+        server_moved(of, moved)?;
+    }
+    Ok(answer)
+}
+
 /// A failure as it is kept: what a driver says is left of a server obeys the rule of a server's details, or it is dropped.
 pub fn failure(e: DriverError) -> DriverError {
     let Some(broken) = e.partial.as_ref().and_then(|partial| partial.check().err()) else { return e };
@@ -533,6 +594,38 @@ mod tests {
         assert_eq!((kept.shares.len(), kept.shares[0].id.as_str(), kept.snapshots.len()), (1, "a", 0));
         assert!(is_wrong(network_polled(&situation, answer(&["a", "a"]))), "twice");
         assert!(is_wrong(network_update(&situation, &answer(&["a"]))), "an answer at once is for what was told");
+    }
+
+    #[test]
+    fn a_server_that_moved_says_of_each_share_once_where_it_is() {
+        let situation = ServerSituation {
+            server: ShareServer::default(),
+            current: Vec::new(),
+            shares: vec![share("a"), share("b")],
+            snapshots: Vec::new(),
+            rules: BTreeMap::new(),
+        };
+        let moved = |id: &str| MovedShare {
+            id: id.into(),
+            pool: "p".into(),
+            locations: vec![location("h:/a")],
+            provider_id: None,
+            provider_data: None,
+        };
+        let of = |ids: &[&str]| ServerMoved { shares: ids.iter().copied().map(moved).collect(), ..ServerMoved::default() };
+        server_moved(&situation, &of(&["b", "a"])).unwrap();
+        for (wrong, why) in [(&["a"][..], "left out"), (&["a", "b", "c"], "invented"), (&["a", "b", "b"], "twice")] {
+            assert!(is_wrong(server_moved(&situation, &of(wrong))), "{why}");
+        }
+        let mut nowhere = of(&["a", "b"]);
+        nowhere.shares[0].locations.clear();
+        assert!(is_wrong(server_moved(&situation, &nowhere)), "without a location");
+        let mut poolless = of(&["a", "b"]);
+        poolless.shares[0].pool.clear();
+        assert!(is_wrong(server_moved(&situation, &poolless)), "in no pool");
+        let snapshot = MovedSnapshot { id: "n".into(), locations: Vec::new(), provider_id: None, provider_data: None };
+        let invented = ServerMoved { snapshots: vec![snapshot], ..of(&["a", "b"]) };
+        assert!(is_wrong(server_moved(&situation, &invented)), "a snapshot that is not there");
     }
 
     #[test]

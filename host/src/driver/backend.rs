@@ -17,8 +17,8 @@ use super::{
     error::{DriverError, DriverResult},
     gate::Gate,
     share::{
-        Access, Allocations, Ensure, Poll, ShareFromSnapshot, ShareManage, ShareRevert, ShareServerManage, ShareServers, ShareShrink,
-        ShareSnapshotManage, ShareSnapshots, Shares, SnapshotAccess,
+        Access, Allocations, Ensure, Poll, ShareFromSnapshot, ShareManage, ShareRevert, ShareServerManage, ShareServerMigration,
+        ShareServers, ShareShrink, ShareSnapshotManage, ShareSnapshots, Shares, SnapshotAccess,
     },
 };
 use crate::{
@@ -74,6 +74,7 @@ pub struct Interfaces {
     pub ensure: Option<Arc<dyn Ensure>>,
     pub share_servers: Option<Arc<dyn ShareServers>>,
     pub share_server_manage: Option<Arc<dyn ShareServerManage>>,
+    pub share_server_migration: Option<Arc<dyn ShareServerMigration>>,
     pub allocations: Option<Arc<dyn Allocations>>,
 }
 
@@ -103,6 +104,7 @@ impl Interfaces {
             ensure: None,
             share_servers: None,
             share_server_manage: None,
+            share_server_migration: None,
             allocations: None,
         }
     }
@@ -212,6 +214,7 @@ impl Backend {
         ensure need_ensure: Ensure = "ensure";
         share_servers need_share_servers: ShareServers = "share-servers";
         share_server_manage need_share_server_manage: ShareServerManage = "share-server-manage";
+        share_server_migration need_share_server_migration: ShareServerMigration = "share-server-migration";
         allocations need_allocations: Allocations = "allocations";
     }
 }

@@ -9,9 +9,9 @@ use super::{
     call::Call,
     error::DriverResult,
     types::{
-        AccessChange, AccessRule, AddressCounts, Adopted, Answer, EnsureItem, EnsureOutcome, NetworkCheck, NetworkInfo, NetworkUpdate,
-        PollOutcome, RuleState, SecurityService, ServerDetails, ServerSituation, Share, ShareSnapshot, ShareSnapshotUpdate, ShareUpdate,
-        StringMap, Subnet,
+        AccessChange, AccessRule, AddressCounts, Adopted, Answer, EnsureItem, EnsureOutcome, MigrationCheck, MigrationRequest,
+        MigrationSource, MigrationTarget, NetworkCheck, NetworkInfo, NetworkUpdate, PollOutcome, RuleState, SecurityService, ServerDetails,
+        ServerMoved, ServerSituation, Share, ShareServer, ShareSnapshot, ShareSnapshotUpdate, ShareUpdate, StringMap, Subnet,
     },
 };
 
@@ -148,6 +148,38 @@ pub trait ShareServerManage: Send + Sync {
         server_id: &'a str,
         details: Option<&'a ServerDetails>,
         security_services: &'a [SecurityService],
+    ) -> BoxFuture<'a, DriverResult<()>>;
+}
+
+/// Moving share servers from another back end to this one. [`abandon`](Self::abandon) alone is called where the server was.
+pub trait ShareServerMigration: Send + Sync {
+    fn check<'a>(
+        &'a self,
+        call: &'a Call,
+        source: &'a MigrationSource,
+        request: &'a MigrationRequest,
+    ) -> BoxFuture<'a, DriverResult<MigrationCheck>>;
+    fn start<'a>(
+        &'a self,
+        call: &'a Call,
+        source: &'a MigrationSource,
+        target: &'a MigrationTarget,
+        request: &'a MigrationRequest,
+    ) -> BoxFuture<'a, DriverResult<Answer<()>>>;
+    fn complete<'a>(
+        &'a self,
+        call: &'a Call,
+        source: &'a MigrationSource,
+        target: &'a MigrationTarget,
+        request: &'a MigrationRequest,
+    ) -> BoxFuture<'a, DriverResult<Answer<ServerMoved>>>;
+    fn cancel<'a>(&'a self, call: &'a Call, source: &'a MigrationSource, server: &'a ShareServer) -> BoxFuture<'a, DriverResult<()>>;
+    fn abandon<'a>(
+        &'a self,
+        call: &'a Call,
+        server: &'a ShareServer,
+        shares: &'a [Share],
+        snapshots: &'a [ShareSnapshot],
     ) -> BoxFuture<'a, DriverResult<()>>;
 }
 

@@ -532,6 +532,70 @@ pub enum NetworkCheck {
     Refused(String),
 }
 
+/// What is asked of a migration of a share server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MigrationRequest {
+    pub writable: bool,
+    pub preserve_snapshots: bool,
+}
+
+/// What a migration of one server to one back end could do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MigrationAbilities {
+    pub writable: bool,
+    pub preserve_snapshots: bool,
+    pub cancel: bool,
+    pub progress: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MigrationCheck {
+    Compatible(MigrationAbilities),
+    /// The driver's reason, for the operator.
+    Refused(String),
+}
+
+/// A share server that moves, where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MigrationSource {
+    /// `host@backend`
+    pub host: String,
+    pub situation: ServerSituation,
+}
+
+/// The server that the host has built where another one moves to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MigrationTarget {
+    pub server: ShareServer,
+    pub networks: Vec<NetworkInfo>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MovedShare {
+    pub id: String,
+    pub pool: String,
+    pub locations: Vec<ExportLocation>,
+    pub provider_id: Option<String>,
+    pub provider_data: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MovedSnapshot {
+    pub id: String,
+    pub locations: Vec<ExportLocation>,
+    pub provider_id: Option<String>,
+    pub provider_data: Option<String>,
+}
+
+/// A share server that has moved, with all that is on it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerMoved {
+    pub shares: Vec<MovedShare>,
+    pub snapshots: Vec<MovedSnapshot>,
+    pub details: ServerDetails,
+}
+
 /// What a poll found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PollOutcome {
@@ -541,4 +605,8 @@ pub enum PollOutcome {
     Resized,
     Server(ServerDetails),
     Network(NetworkUpdate),
+    /// Of a migration's start.
+    Copied,
+    /// Of a migration's end.
+    Moved(ServerMoved),
 }

@@ -137,6 +137,7 @@ async fn choose(cx: &JobContext, share: &ShareRow, network_id: &str, backend: &B
                 // drivers have no call for it yet
                 security_service_update_support: false,
                 subnet_ids,
+                source_share_server_id: None,
                 created_at: clock::now(),
             };
             tx.share_server_insert(&server).await?;

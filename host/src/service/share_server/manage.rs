@@ -72,6 +72,7 @@ pub async fn manage(app: &Arc<App>, ctx: &RequestContext, ask: ManageServer) -> 
         network_allocation_update_support: false,
         security_service_update_support: false,
         subnet_ids: vec![subnet.id],
+        source_share_server_id: None,
         created_at: clock::now(),
     };
     tx.share_server_insert(&server).await?;

@@ -259,10 +259,15 @@ impl Tx {
         let sql = "SELECT name, capacity_key FROM pools WHERE name IN (SELECT pool FROM capacity_claims WHERE resource_id IN ($1, $2) AND NOT freed \
                    UNION SELECT pool FROM pool_allocations WHERE resource_id IN ($1, $2)) ORDER BY capacity_key, name";
         let places: Vec<(String, String)> = on_tx!(self, t => sqlx::query_as(sql).bind(one).bind(other).fetch_all(t).await?);
-        for (_, key) in &places {
+        self.hold_these(&places).await
+    }
+
+    /// Pools with their capacity keys, in one order.
+    pub(super) async fn hold_these(&mut self, places: &[(String, String)]) -> StoreResult<()> {
+        for (_, key) in places {
             self.lock_capacity_group(key).await?;
         }
-        for (pool, _) in &places {
+        for (pool, _) in places {
             let sql = "UPDATE pools SET resources = resources WHERE name = $1";
             on_tx!(self, t => sqlx::query(sql).bind(pool).execute(t).await?.rows_affected());
         }

@@ -35,6 +35,7 @@ pub mod quota_scopes;
 pub mod resource_locks;
 pub mod security_services;
 pub mod server_content;
+pub mod server_migration;
 pub mod settings;
 pub mod share_access;
 pub mod share_group_types;

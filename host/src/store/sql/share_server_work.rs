@@ -122,11 +122,12 @@ impl Tx {
         Ok(true)
     }
 
-    /// The server's row goes, provided it is being deleted, or let go of, and has no address left.
+    /// The server's row goes, provided it is being deleted, or let go of, or what was to move to it did not, and has no address left.
     pub async fn share_server_remove(&mut self, id: &str) -> StoreResult<bool> {
-        let sql = "DELETE FROM share_servers WHERE id = $1 AND status IN ($2, $3)";
-        let (deleting, unmanaging) = (ServerStatus::Deleting.as_str(), ServerStatus::Unmanaging.as_str());
-        Ok(on_tx!(self, c => sqlx::query(sql).bind(id).bind(deleting).bind(unmanaging).execute(c).await?.rows_affected()) == 1)
+        let mut sql = Sql::new("DELETE FROM share_servers WHERE id = ");
+        sql.bind(id).push(" AND status IN ");
+        sql.bind_list([ServerStatus::Deleting, ServerStatus::Unmanaging, ServerStatus::ServerMigratingTo].map(ServerStatus::as_str));
+        self.run(sql).await
     }
 
     /// The server that a share is on.

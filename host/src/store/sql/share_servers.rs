@@ -31,6 +31,13 @@ pub struct ShareServerRow {
     pub security_service_update_support: bool,
     /// Since when no share is on it.
     pub idle_since: Option<Micros>,
+    /// How its migration stands, or how the last one ended.
+    pub task_state: Option<String>,
+    /// Which server it comes from. That may be gone.
+    pub source_share_server_id: Option<String>,
+    /// What the driver of its migration has said.
+    pub migration_percent: Option<i64>,
+    pub migration_can_cancel: Option<bool>,
     pub created_at: Micros,
     pub updated_at: Option<Micros>,
 }
@@ -64,6 +71,8 @@ pub struct NewShareServer {
     pub network_allocation_update_support: bool,
     pub security_service_update_support: bool,
     pub subnet_ids: Vec<String>,
+    /// Which one moves here.
+    pub source_share_server_id: Option<String>,
     pub created_at: Micros,
 }
 
@@ -125,7 +134,8 @@ pub enum ServerFilter {
 pub type ServerQuery = ListQuery<ServerFilter>;
 
 const SELECT: &str = "SELECT v.id, v.share_network_id, n.name AS network_name, v.project_id, v.backend, v.status, v.details, v.identifier, v.is_auto_deletable, \
-     v.network_allocation_update_support, v.security_service_update_support, v.idle_since, v.created_at, v.updated_at \
+     v.network_allocation_update_support, v.security_service_update_support, v.idle_since, v.task_state, v.source_share_server_id, v.migration_percent, \
+     v.migration_can_cancel, v.created_at, v.updated_at \
      FROM share_servers v JOIN share_networks n ON n.id = v.share_network_id";
 
 /// The server `v` could not be built, and what there was of it is gone but for a clean-up: it has no address. Nobody but
@@ -224,9 +234,11 @@ impl Tx {
 
     pub async fn share_server_insert(&mut self, v: &NewShareServer) -> StoreResult<()> {
         let sql = "INSERT INTO share_servers (id, share_network_id, project_id, backend, status, identifier, is_auto_deletable, \
-                   network_allocation_update_support, security_service_update_support, created_at) VALUES ($1, $2, $3, $4, $5, $1, $6, $7, $8, $9)";
+                   network_allocation_update_support, security_service_update_support, source_share_server_id, created_at) \
+                   VALUES ($1, $2, $3, $4, $5, $1, $6, $7, $8, $9, $10)";
         on_tx!(self, c => sqlx::query(sql).bind(&v.id).bind(&v.share_network_id).bind(&v.project_id).bind(&v.backend).bind(v.status.as_str())
-            .bind(v.is_auto_deletable).bind(v.network_allocation_update_support).bind(v.security_service_update_support).bind(v.created_at)
+            .bind(v.is_auto_deletable).bind(v.network_allocation_update_support).bind(v.security_service_update_support)
+            .bind(&v.source_share_server_id).bind(v.created_at)
             .execute(c).await?.rows_affected());
         for subnet in &v.subnet_ids {
             self.share_server_joins(&v.id, subnet).await?;

@@ -6,8 +6,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use super::bindings::{
     guest::{
-        allocations, capabilities, connection_info, ensure, poll, share_manage, share_servers, share_snapshot_manage, volume_manage,
-        volume_retype,
+        allocations, capabilities, connection_info, ensure, poll, share_manage, share_server_migration as migration, share_servers,
+        share_snapshot_manage, volume_manage, volume_retype,
     },
     types as w,
 };
@@ -170,6 +170,7 @@ to_wit! {
     t::Allocation => w::Allocation { id, ip_address, mac_address, label }
     t::SecurityService => w::SecurityService { id, kind, name, dns_ip, server, domain, user, password, ou, default_ad_site }
     t::NetworkInfo => w::NetworkInfo { subnet, allocations, admin_allocations, security_services }
+    t::MigrationRequest => migration::Request { writable, preserve_snapshots }
 }
 
 from_wit! {
@@ -196,6 +197,10 @@ from_wit! {
     t::ShareChange => w::ShareChange { id, locations, pool }
     t::SnapshotChange => w::SnapshotChange { id, provider_data, locations }
     t::NetworkUpdate => w::NetworkUpdate { shares, snapshots, details }
+    t::MovedShare => w::MovedShare { id, pool, locations, provider_id, provider_data }
+    t::MovedSnapshot => w::MovedSnapshot { id, locations, provider_id, provider_data }
+    t::ServerMoved => w::ServerMoved { shares, snapshots, details }
+    t::MigrationAbilities => migration::Abilities { writable, preserve_snapshots, cancel, progress }
     c::Features => capabilities::Features { block_protocols, share_protocols, multiattach, shared_targets, online_extend, share_server_mode, share_server_multiple_subnet_support, network_allocation_update_support, ip_versions, ensure_batch }
     c::Pool => capabilities::Pool { name, available, total, free, provisioned_gib, reserved_percentage, max_over_subscription_ratio, thin_provisioning, thick_provisioning, multiattach, online_extend, filter_function, goodness_function, extra }
     c::CapabilityReport => capabilities::CapabilityReport { features, pools, extra }
@@ -307,6 +312,7 @@ answers! {
     t::ShareUpdate => w::ShareOutcome;
     t::ServerDetails => share_servers::ServerOutcome;
     t::NetworkUpdate => allocations::UpdateOutcome;
+    t::ServerMoved => migration::CompleteOutcome;
 }
 impl FromWit<w::ResizeOutcome> for Answer<()> {
     fn from_wit(wit: w::ResizeOutcome) -> Self {
@@ -326,6 +332,8 @@ impl FromWit<poll::PollOutcome> for t::PollOutcome {
             poll::PollOutcome::Resized => Self::Resized,
             poll::PollOutcome::Server(v) => Self::Server(v.host()),
             poll::PollOutcome::Network(v) => Self::Network(v.host()),
+            poll::PollOutcome::Copied => Self::Copied,
+            poll::PollOutcome::Moved(v) => Self::Moved(v.host()),
         }
     }
 }
@@ -342,6 +350,37 @@ impl FromWit<allocations::CheckOutcome> for t::NetworkCheck {
         match wit {
             allocations::CheckOutcome::Ok => Self::Ok,
             allocations::CheckOutcome::Refused(reason) => Self::Refused(text(&reason, MESSAGE)),
+        }
+    }
+}
+impl FromWit<migration::CheckOutcome> for t::MigrationCheck {
+    fn from_wit(wit: migration::CheckOutcome) -> Self {
+        match wit {
+            migration::CheckOutcome::Compatible(abilities) => Self::Compatible(abilities.host()),
+            migration::CheckOutcome::Refused(reason) => Self::Refused(text(&reason, MESSAGE)),
+        }
+    }
+}
+impl FromWit<migration::CopyOutcome> for Answer<()> {
+    fn from_wit(wit: migration::CopyOutcome) -> Self {
+        match wit {
+            migration::CopyOutcome::Done => Self::Done(()),
+            migration::CopyOutcome::Pending(p) => Self::Pending(p.host()),
+        }
+    }
+}
+impl ToWit for t::MigrationSource {
+    type Wit = migration::Source;
+    fn wit(&self) -> migration::Source {
+        let of = &self.situation;
+        let rules = of.rules.iter().map(|(share_id, rules)| migration::ShareRules { share_id: share_id.clone(), rules: rules.wit() });
+        migration::Source {
+            host: self.host.clone(),
+            server: of.server.wit(),
+            networks: of.current.wit(),
+            shares: of.shares.wit(),
+            snapshots: of.snapshots.wit(),
+            rules: rules.collect(),
         }
     }
 }

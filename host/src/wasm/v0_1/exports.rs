@@ -77,5 +77,6 @@ exports! {
     ensure = "ensure";
     share_servers = "share-servers";
     share_server_manage = "share-server-manage";
+    share_server_migration = "share-server-migration";
     allocations = "allocations";
 }

@@ -286,6 +286,7 @@ impl Loaded {
             ensure,
             share_servers,
             share_server_manage,
+            share_server_migration,
             allocations
         )
     }

@@ -12,13 +12,13 @@ use crate::driver::{
     Call, DriverResult,
     answer::{self, checked},
     share::{
-        Access, Allocations, Ensure, Poll, ShareFromSnapshot, ShareManage, ShareRevert, ShareServerManage, ShareServers, ShareShrink,
-        ShareSnapshotManage, ShareSnapshots, Shares, SnapshotAccess,
+        Access, Allocations, Ensure, Poll, ShareFromSnapshot, ShareManage, ShareRevert, ShareServerManage, ShareServerMigration,
+        ShareServers, ShareShrink, ShareSnapshotManage, ShareSnapshots, Shares, SnapshotAccess,
     },
     types::{
-        AccessChange, AccessRule, AddressCounts, Adopted, Answer, EnsureItem, EnsureOutcome, NetworkCheck, NetworkInfo, NetworkUpdate,
-        PollOutcome, RuleState, SecurityService, ServerDetails, ServerSituation, Share, ShareSnapshot, ShareSnapshotUpdate, ShareUpdate,
-        StringMap, Subnet,
+        AccessChange, AccessRule, AddressCounts, Adopted, Answer, EnsureItem, EnsureOutcome, MigrationCheck, MigrationRequest,
+        MigrationSource, MigrationTarget, NetworkCheck, NetworkInfo, NetworkUpdate, PollOutcome, RuleState, SecurityService, ServerDetails,
+        ServerMoved, ServerSituation, Share, ShareServer, ShareSnapshot, ShareSnapshotUpdate, ShareUpdate, StringMap, Subnet,
     },
 };
 
@@ -206,6 +206,67 @@ impl ShareServerManage for Adapter {
     ) -> BoxFuture<'a, DriverResult<()>> {
         let details = details.map(|d| d.wit());
         ask!(self, call, "share-server-manage.release", share_server_manage.call_release(server_id, details.as_ref(), &security_services.wit()), w => Ok(w))
+    }
+}
+
+impl ShareServerMigration for Adapter {
+    fn check<'a>(
+        &'a self,
+        call: &'a Call,
+        source: &'a MigrationSource,
+        request: &'a MigrationRequest,
+    ) -> BoxFuture<'a, DriverResult<MigrationCheck>> {
+        ask!(self, call, "share-server-migration.check", share_server_migration.call_check(&source.wit(), request.wit()), w => Ok(w.host()))
+    }
+    fn start<'a>(
+        &'a self,
+        call: &'a Call,
+        source: &'a MigrationSource,
+        target: &'a MigrationTarget,
+        request: &'a MigrationRequest,
+    ) -> BoxFuture<'a, DriverResult<Answer<()>>> {
+        let (server, networks) = (target.server.wit(), target.networks.wit());
+        ask!(
+            self,
+            call,
+            "share-server-migration.start",
+            share_server_migration.call_start(&source.wit(), &server, &networks, request.wit()),
+            w => checked(w.host())
+        )
+    }
+    fn complete<'a>(
+        &'a self,
+        call: &'a Call,
+        source: &'a MigrationSource,
+        target: &'a MigrationTarget,
+        request: &'a MigrationRequest,
+    ) -> BoxFuture<'a, DriverResult<Answer<ServerMoved>>> {
+        let (server, networks) = (target.server.wit(), target.networks.wit());
+        ask!(
+            self,
+            call,
+            "share-server-migration.complete",
+            share_server_migration.call_complete(&source.wit(), &server, &networks, request.wit()),
+            w => answer::moved_answer(&source.situation, w.host())
+        )
+    }
+    fn cancel<'a>(&'a self, call: &'a Call, source: &'a MigrationSource, server: &'a ShareServer) -> BoxFuture<'a, DriverResult<()>> {
+        ask!(self, call, "share-server-migration.cancel", share_server_migration.call_cancel(&source.wit(), &server.wit()), w => Ok(w))
+    }
+    fn abandon<'a>(
+        &'a self,
+        call: &'a Call,
+        server: &'a ShareServer,
+        shares: &'a [Share],
+        snapshots: &'a [ShareSnapshot],
+    ) -> BoxFuture<'a, DriverResult<()>> {
+        ask!(
+            self,
+            call,
+            "share-server-migration.abandon",
+            share_server_migration.call_abandon(&server.wit(), &shares.wit(), &snapshots.wit()),
+            w => Ok(w)
+        )
     }
 }
 
