@@ -157,6 +157,7 @@ pub trait ShareServerMigration: Send + Sync {
         &'a self,
         call: &'a Call,
         source: &'a MigrationSource,
+        subnets: &'a [Subnet],
         request: &'a MigrationRequest,
     ) -> BoxFuture<'a, DriverResult<MigrationCheck>>;
     fn start<'a>(

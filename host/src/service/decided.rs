@@ -18,8 +18,16 @@ pub const SHARE: &[&str] = &["share.create", "share.delete", "share.revert", "sh
 pub const SHARE_SNAPSHOT: &[&str] = &["share_snapshot.create", "share_snapshot.delete", "share_snapshot.manage", "share_snapshot.unmanage"];
 /// Of the share of a snapshot to which it is being reverted.
 pub const SHARE_OF_RESTORING: &[&str] = &["share.revert"];
-pub const SHARE_SERVER: &[&str] =
-    &["share_server.create", "share_server.delete", "share_server.manage", "share_server.unmanage", "share_server.network_update"];
+pub const SHARE_SERVER: &[&str] = &[
+    "share_server.create",
+    "share_server.delete",
+    "share_server.manage",
+    "share_server.unmanage",
+    "share_server.network_update",
+    "share_server.migrate",
+];
+/// Of the server that a share is on, and of the one that another is moving from: what they are, and what is on them, is that job's.
+pub const SERVER_THAT_MOVES: &[&str] = &["share_server.migrate"];
 /// Of the servers of a network that is being changed.
 pub const SERVER_OF_CHANGING: &[&str] = &["share_server.network_update"];
 
@@ -30,6 +38,17 @@ pub const SERVER_OF_CHANGING: &[&str] = &["share_server.network_update"];
 pub async fn check(tx: &mut Tx, resource_id: &str, kinds: &[&str], refuse: impl FnOnce(&str) -> Error) -> Result<()> {
     match tx.running_job(resource_id, kinds).await? {
         Some(job) => Err(refuse(&job)),
+        None => Ok(()),
+    }
+}
+
+/// The server that a share is on, if it is on one, does not move.
+///
+/// # Errors
+/// As [`check`].
+pub async fn check_stays(tx: &mut Tx, server_id: Option<&str>, refuse: impl FnOnce(&str) -> Error) -> Result<()> {
+    match server_id {
+        Some(id) => check(tx, id, SERVER_THAT_MOVES, refuse).await,
         None => Ok(()),
     }
 }

@@ -22,9 +22,12 @@ mod share_manage;
 mod share_moved;
 mod share_place;
 mod share_revert;
+mod share_server_abandon;
 mod share_server_create;
 mod share_server_delete;
 mod share_server_manage;
+mod share_server_migrate;
+mod share_server_migrate_check;
 mod share_server_provide;
 mod share_server_support;
 mod share_server_unmanage;
@@ -94,6 +97,9 @@ pub fn registry() -> Registry {
         .with(share_server_create::ShareServerCreate)
         .with(share_server_delete::ShareServerDelete)
         .with(share_server_manage::ShareServerManage)
+        .with(share_server_migrate_check::ShareServerMigrateCheck)
+        .with(share_server_migrate::ShareServerMigrate)
+        .with(share_server_abandon::ShareServerAbandon)
         .with(share_server_unmanage::ShareServerUnmanage)
         .with(cleanup::Cleanup::<types::ShareServer>::new())
         .with(subnet_check::SubnetCheck)

@@ -32,17 +32,17 @@ use crate::{
 
 pub struct ShareServerCreate;
 
-/// The job's arguments, and what a run knows of the runs before it.
+/// The job's arguments, and what a run knows of the runs before it. Of a migration: how far its destination is.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Ask {
+pub(super) struct Ask {
     /// Of the share type that asked for the server.
-    specs: StringMap,
-    tried: Tried,
+    pub specs: StringMap,
+    pub tried: Tried,
     /// The array works on it; how to ask.
-    token: Option<String>,
+    pub token: Option<String>,
     /// The array may hold something of it.
-    begun: bool,
+    pub begun: bool,
 }
 
 impl Ask {
@@ -52,7 +52,7 @@ impl Ask {
 }
 
 /// Why there is no server.
-enum Failure {
+pub(super) enum Failure {
     Network(NetworkError),
     Driver(DriverError),
 }
@@ -114,7 +114,11 @@ impl Task for ShareServerCreate {
 }
 
 /// Steps 1 and 2.
-async fn build(cx: &JobContext, server: &ShareServerRow, ask: &mut Ask) -> Result<Result<Answer<ServerDetails>, Failure>, TaskError> {
+pub(super) async fn build(
+    cx: &JobContext,
+    server: &ShareServerRow,
+    ask: &mut Ask,
+) -> Result<Result<Answer<ServerDetails>, Failure>, TaskError> {
     if let Some(token) = &ask.token {
         return Ok(poll(cx, server, token).await.map_err(Failure::Driver));
     }

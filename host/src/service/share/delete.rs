@@ -13,7 +13,7 @@ use crate::{
     context::{Principal, RequestContext},
     domain::share::{DELETE_FROM, ShareStatus, joined},
     error::{Error, Result},
-    service::{resource_lock, share_refusal as refusal},
+    service::{decided, resource_lock, share_refusal as refusal},
     store::sql::shares::ShareRow,
 };
 
@@ -27,7 +27,7 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()
 /// Whatever its status.
 ///
 /// # Errors
-/// 400 when it has snapshots or something works on it or on its network, 403 also when it is locked, 404.
+/// 400 when it has snapshots or something works on it, on its server or on its network, 403 also when it is locked, 404.
 pub async fn force_delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()> {
     super::load_row_for(app, ctx, id, "share:force_delete").await?;
     begin_by_force(app, ctx, id).await
@@ -78,6 +78,9 @@ async fn go(app: &Arc<App>, ctx: &RequestContext, id: &str, why: Why) -> Result<
     resource_lock::check_share_deletes(&mut tx, id).await?;
     check_snapshots(&share, tx.share_snapshot_count(id).await?, refuse)?;
     check_not_busy(&share, refuse)?;
+    // it is being copied with its server
+    let moves = |job: &str| refuse(decided::says("Share", id, &share.status, job));
+    decided::check_stays(&mut tx, share.share_server_id.as_deref(), moves).await?;
     let going = ShareRow { status: ShareStatus::Deleting.as_str().to_owned(), ..share.clone() };
     let from = if force { ShareStatus::ALL } else { DELETE_FROM };
     // an error that left nothing behind: no job has it in hand, no back end holds it

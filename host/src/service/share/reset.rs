@@ -32,12 +32,13 @@ pub fn allowed(word: &str) -> Result<ShareStatus> {
 /// Of share and instance together.
 ///
 /// # Errors
-/// 400 while a job of [`decided::SHARE`] is under way, 404.
+/// 400 while a job of [`decided::SHARE`] is under way, or its server moves; 404.
 pub(in crate::service) async fn write(app: &App, ctx: &RequestContext, id: &str, status: ShareStatus) -> Result<()> {
     let mut tx = app.store.begin().await?;
     let Some(share) = tx.share_locked(id).await? else { return Err(refusal::share_not_found(id)) };
     let refuse = |job: &str| refusal::invalid_share(decided::says("Share", id, &share.status, job));
     decided::check(&mut tx, id, decided::SHARE, refuse).await?;
+    decided::check_stays(&mut tx, share.share_server_id.as_deref(), refuse).await?;
     tracing::warn!(share_id = id, was = share.status, status = %status, "an operator gives a share another status");
     tx.share_tell(id, status, clock::now()).await?;
     event_now(&mut tx, "share.reset_status", id, &ctx.request_id).await?;

@@ -3,6 +3,7 @@
 pub mod delete;
 pub mod list;
 pub mod manage;
+pub mod migration;
 pub mod reset;
 pub mod show;
 pub mod teardown;

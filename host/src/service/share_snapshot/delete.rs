@@ -13,7 +13,7 @@ use crate::{
     domain::share_snapshot::{DELETE_FROM, joined},
     error::{Error, Result},
     jobs::NewJob,
-    service::{share::network, share_refusal as refusal},
+    service::{decided, share::network, share_refusal as refusal},
     store::sql::share_snapshots::ShareSnapshotRow,
 };
 
@@ -27,7 +27,7 @@ pub async fn delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()
 /// Whatever its status.
 ///
 /// # Errors
-/// 400 while its share's network is being changed, 403, 404, 409 while a share is made of it.
+/// 400 while its share's network is being changed, 403 also while its share's server moves, 404, 409 while a share is made of it.
 pub async fn force_delete(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<()> {
     let found = super::load_row_for(app, ctx, id, "share_snapshot:force_delete").await?;
     begin(app, ctx, &found, true).await
@@ -43,6 +43,8 @@ async fn begin(app: &Arc<App>, ctx: &RequestContext, found: &ShareSnapshotRow, f
     if let Some(share) = tx.share_being_made_of(id).await? {
         return Err(Error::conflict(format!("Share {share} is being made of snapshot {id}: delete it when that has ended.")));
     }
+    let moves = |job: &str| refusal::forbidden_snapshot(decided::says("Snapshot", id, &snapshot.status, job));
+    decided::check_stays(&mut tx, snapshot.share_server_id.as_deref(), moves).await?;
     if !tx.share_snapshot_begin_delete(id, force, clock::now()).await? {
         return Err(refusal::forbidden_snapshot(format!(
             "Share snapshot status must be one of {}; it is {}.",

@@ -31,7 +31,7 @@ pub fn allowed(word: &str, states: &[ShareSnapshotStatus]) -> Result<ShareSnapsh
 /// Of snapshot and instance together.
 ///
 /// # Errors
-/// 400 while a job of [`decided::SHARE_SNAPSHOT`] is under way, or its share is being reverted to it, 404.
+/// 400 while a job of [`decided::SHARE_SNAPSHOT`] is under way, its share is being reverted to it, or its share's server moves; 404.
 pub(in crate::service) async fn write(
     app: &App,
     ctx: &RequestContext,
@@ -45,6 +45,7 @@ pub(in crate::service) async fn write(
     let Some(snapshot) = tx.share_snapshot_locked(id).await? else { return Err(refusal::snapshot_not_found(id)) };
     let refuse = |job: &str| refusal::invalid_snapshot(decided::says("Snapshot", id, &snapshot.status, job));
     decided::check(&mut tx, id, decided::SHARE_SNAPSHOT, refuse).await?;
+    decided::check_stays(&mut tx, snapshot.share_server_id.as_deref(), refuse).await?;
     if snapshot.status == ShareSnapshotStatus::Restoring.as_str() {
         decided::check(&mut tx, &found.share_id, decided::SHARE_OF_RESTORING, refuse).await?;
     }

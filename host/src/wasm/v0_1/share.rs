@@ -214,9 +214,10 @@ impl ShareServerMigration for Adapter {
         &'a self,
         call: &'a Call,
         source: &'a MigrationSource,
+        subnets: &'a [Subnet],
         request: &'a MigrationRequest,
     ) -> BoxFuture<'a, DriverResult<MigrationCheck>> {
-        ask!(self, call, "share-server-migration.check", share_server_migration.call_check(&source.wit(), request.wit()), w => Ok(w.host()))
+        ask!(self, call, "share-server-migration.check", share_server_migration.call_check(&source.wit(), &subnets.wit(), request.wit()), w => Ok(w.host()))
     }
     fn start<'a>(
         &'a self,

@@ -18,6 +18,8 @@ fn condition(key: &str, value: &str) -> Option<ServerFilter> {
         "host" => equals("v.backend"),
         "status" => equals("v.status"),
         "identifier" => equals("v.identifier"),
+        "task_state" => equals("v.task_state"),
+        "source_share_server_id" => equals("v.source_share_server_id"),
         "project_id" => equals("v.project_id"),
         "is_auto_deletable" => flag("v.is_auto_deletable"),
         "network_allocation_update_support" => flag("v.network_allocation_update_support"),
@@ -37,9 +39,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_and_what_no_server_has_is_nowhere() {
-        for (key, value) in
-            [("color", "red"), ("task_state", "x"), ("source_share_server_id", "x"), ("deleted", "True"), ("is_auto_deletable", "perhaps")]
-        {
+        for (key, value) in [("color", "red"), ("deleted", "True"), ("is_auto_deletable", "perhaps")] {
             assert_eq!(condition(key, value), Some(ServerFilter::Never), "{key}");
         }
         assert_eq!(condition("deleted", "False"), None);

@@ -4,6 +4,7 @@ mod delete;
 mod filters;
 mod list;
 mod manage;
+mod migration;
 mod reset;
 mod show;
 mod unmanage;
@@ -30,6 +31,8 @@ pub const ROUTES: &[Route] = &[
         ("share_network_subnet_id", "string", "filter"),
         ("project_id", "string", "filter"),
         ("identifier", "string", "filter"),
+        ("task_state", "string", "filter"),
+        ("source_share_server_id", "string", "filter: the server that moves, or moved, there"),
         ("is_auto_deletable", "boolean", "filter"),
         ("network_allocation_update_support", "boolean", "filter"),
         ("security_service_update_support", "boolean", "filter"),
@@ -100,11 +103,85 @@ pub const ROUTES: &[Route] = &[
         "/share-servers/{server_id}/action",
         "share_server:share_server_reset_task_state",
         202,
-        "Say that a share server has no task, as is always so",
+        "Say how a share server's last migration ended, or that there was none",
         handler!(reset::reset_task_state),
     )
     .action("reset_task_state")
     .since(57)
     .experimental()
-    .body(&[("reset_task_state.task_state", "string", "null")]),
+    .body(&[("reset_task_state.task_state", "string", "the task state of a migration, or null")]),
+    Route::new(
+        Api::Share,
+        Verb::Post,
+        "/share-servers/{server_id}/action",
+        "share_server:share_server_migration_check",
+        200,
+        "Say whether a share server can move to a back end",
+        handler!(migration::check),
+    )
+    .action("migration_check")
+    .since(57)
+    .experimental()
+    .body(&[
+        ("migration_check.host", "string", "host@backend"),
+        ("migration_check.writable", "boolean", "users go on writing until it is completed"),
+        ("migration_check.nondisruptive", "boolean", "what is mounted stays mounted; never supported"),
+        ("migration_check.preserve_snapshots", "boolean", "snapshots move, too"),
+        ("migration_check.new_share_network_id", "string", "the network that it is in when left out"),
+    ]),
+    Route::new(
+        Api::Share,
+        Verb::Post,
+        "/share-servers/{server_id}/action",
+        "share_server:share_server_migration_start",
+        202,
+        "Begin to move a share server, with all that is on it, to another back end",
+        handler!(migration::start),
+    )
+    .action("migration_start")
+    .since(57)
+    .experimental()
+    .body(&[
+        ("migration_start.host", "string", "host@backend"),
+        ("migration_start.writable", "boolean", "users go on writing until it is completed"),
+        ("migration_start.nondisruptive", "boolean", "what is mounted stays mounted; never supported"),
+        ("migration_start.preserve_snapshots", "boolean", "snapshots move, too"),
+        ("migration_start.new_share_network_id", "string", "the network that it is in when left out"),
+    ]),
+    Route::new(
+        Api::Share,
+        Verb::Post,
+        "/share-servers/{server_id}/action",
+        "share_server:share_server_migration_complete",
+        200,
+        "Let a share server that is copied take the place of what it was copied from",
+        handler!(migration::complete),
+    )
+    .action("migration_complete")
+    .since(57)
+    .experimental(),
+    Route::new(
+        Api::Share,
+        Verb::Post,
+        "/share-servers/{server_id}/action",
+        "share_server:share_server_migration_cancel",
+        202,
+        "Leave a share server that is being copied, or is copied, where it is",
+        handler!(migration::cancel),
+    )
+    .action("migration_cancel")
+    .since(57)
+    .experimental(),
+    Route::new(
+        Api::Share,
+        Verb::Post,
+        "/share-servers/{server_id}/action",
+        "share_server:share_server_migration_get_progress",
+        200,
+        "Say how far the migration of a share server is",
+        handler!(migration::get_progress),
+    )
+    .action("migration_get_progress")
+    .since(57)
+    .experimental(),
 ];

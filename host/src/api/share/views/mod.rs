@@ -9,6 +9,7 @@ pub mod security_service;
 pub mod share;
 pub mod share_network;
 pub mod share_server;
+pub mod share_server_migration;
 pub mod share_type;
 pub mod snapshot;
 pub mod snapshot_access;

@@ -54,8 +54,8 @@ fn render(minor: u16, server: &ShareServer) -> Value {
     for (name, since, value) in [
         ("is_auto_deletable", 49, json!(row.is_auto_deletable)),
         ("identifier", 49, json!(row.identifier)),
-        ("task_state", 57, Value::Null),
-        ("source_share_server_id", 57, Value::Null),
+        ("task_state", 57, json!(row.task_state)),
+        ("source_share_server_id", 57, json!(row.source_share_server_id)),
         ("security_service_update_support", 63, json!(row.security_service_update_support)),
         ("share_network_subnet_ids", SEVERAL_SINCE, json!(server.subnet_ids)),
         ("network_allocation_update_support", SEVERAL_SINCE, json!(row.network_allocation_update_support)),

@@ -1,0 +1,164 @@
+//! The end of a migration that is cancelled or came to nothing: the driver takes back what it began, the destination is torn
+//! down and gone with its addresses and its room, and everything on the source is what it was.
+//!
+//! What the driver cannot take back goes with the destination's tear-down, which a clean-up job tries for days. After a last step
+//! that may have happened that would lose what has moved: then both servers, with all shares, are in error.
+
+use super::{Ask, Failed, Pair, told_source};
+use crate::{
+    clock,
+    domain::{
+        share::ShareStatus,
+        share_server::{ServerStatus, TaskState},
+        share_snapshot::ShareSnapshotStatus,
+    },
+    driver::{DriverResult, ErrorKind},
+    error::Kind,
+    jobs::{
+        JobContext, JobFault, Outcome, TaskError,
+        task::{
+            block_support::undo_call,
+            cleanup, share_server_support as support,
+            tried::{settled, unless_fenced},
+        },
+    },
+    notify::share_message::{ShareAction, ShareDetail},
+    service::share_server::migration::{stand_in, stand_in_of_snapshots},
+    store::Tx,
+};
+
+/// It is given up for this reason.
+pub async fn because(cx: &JobContext, pair: &Pair, mut ask: Ask, why: &str, said: &str) -> Result<Outcome, TaskError> {
+    ask.failed = Some(Failed { why: why.to_owned(), said: said.to_owned(), moved_perhaps: false });
+    ask.next_step();
+    undo(cx, pair, ask).await
+}
+
+/// Undoes it, and asks again where that may help.
+pub async fn undo(cx: &JobContext, pair: &Pair, mut ask: Ask) -> Result<Outcome, TaskError> {
+    let taken_back = take_back(cx, pair).await?;
+    if let Err(e) = &taken_back {
+        unless_fenced(e)?;
+        if let Some(after) = ask.tried.again(e) {
+            return Ok(ask.again(after, format!("the back end takes back what it began: {e}")));
+        }
+    }
+    end(cx, pair, &ask, taken_back.is_ok()).await
+}
+
+/// As [`undo`], without another time.
+pub async fn at_last(cx: &JobContext, pair: &Pair, ask: Ask) -> Result<Outcome, TaskError> {
+    let taken_back = take_back(cx, pair).await?;
+    if let Err(e) = &taken_back {
+        unless_fenced(e)?;
+    }
+    end(cx, pair, &ask, taken_back.is_ok()).await
+}
+
+/// The driver's cancel, if it was ever asked to begin.
+async fn take_back(cx: &JobContext, pair: &Pair) -> Result<DriverResult<()>, TaskError> {
+    if matches!(pair.task, TaskState::Starting | TaskState::InProgress) {
+        return Ok(Ok(()));
+    }
+    let source = told_source(cx, &pair.source).await?;
+    let server = support::driver_server(&pair.target)?;
+    let answer = async {
+        let backend = cx.app.drivers.backend(&pair.target.backend)?;
+        backend.need_share_server_migration()?.cancel(&undo_call(cx, "cancel"), &source, &server).await
+    };
+    Ok(match answer.await {
+        Err(e) if e.kind == ErrorKind::NotFound => Ok(()),
+        Err(e) => {
+            tracing::warn!(share_server_id = %pair.source.id, destination = %pair.target.id, backend = pair.target.backend, error = %e, "the driver did not take a migration back");
+            Err(e)
+        }
+        Ok(()) => Ok(()),
+    })
+}
+
+async fn end(cx: &JobContext, pair: &Pair, ask: &Ask, taken_back: bool) -> Result<Outcome, TaskError> {
+    if !taken_back && ask.failed.as_ref().is_some_and(|f| f.moved_perhaps) {
+        return lost(cx, pair, ask).await;
+    }
+    let gone = tear_down(cx, pair, ask).await?;
+    let now = clock::now();
+    let told = support::driver_server(&pair.target)?;
+    let mut tx = cx.app.store.begin().await?;
+    if !pair.hold(&mut tx).await? {
+        tx.rollback().await?;
+        return Err(TaskError::Other("the servers of a migration were changed while it was undone".to_owned()));
+    }
+    give_room_back(&mut tx, pair, ask).await?;
+    let snapshots = (ShareSnapshotStatus::ServerMigrating, ShareSnapshotStatus::Available);
+    tx.server_content_status(&pair.source.id, (ShareStatus::ServerMigrating, ShareStatus::Available), snapshots, now).await?;
+    tx.share_server_status(&pair.source.id, &[ServerStatus::ServerMigrating], ServerStatus::Active, now).await?;
+    let task = if ask.failed.is_some() { TaskState::Error } else { TaskState::Cancelled };
+    tx.share_server_task_told(&pair.source.id, Some(task), now).await?;
+    if support::forget(cx, &mut tx, &pair.target, ServerStatus::ServerMigratingTo).await? && !gone {
+        cleanup::leave(&mut tx, cx, &pair.target.backend, &told).await?;
+    }
+    match &ask.failed {
+        None => settled(cx, tx).await,
+        Some(failed) => fail(cx, tx, pair, failed, ShareDetail::ServerMigrationFailed).await,
+    }
+}
+
+/// False: the array may hold something of the destination.
+async fn tear_down(cx: &JobContext, pair: &Pair, ask: &Ask) -> Result<bool, TaskError> {
+    if !ask.build.begun {
+        return Ok(true);
+    }
+    let told = support::driver_server(&pair.target)?;
+    let details = Some(&told.details).filter(|_| pair.target.details.is_some());
+    match support::take_down(cx, &pair.target.backend, &pair.target.id, details, &undo_call(cx, "undo")).await {
+        Ok(()) => Ok(true),
+        Err(e) => {
+            unless_fenced(&e)?;
+            tracing::warn!(share_server_id = %pair.source.id, destination = %pair.target.id, backend = pair.target.backend, error = %e, "the destination of a migration was not taken down yet");
+            Ok(false)
+        }
+    }
+}
+
+/// Where nothing was copied it is free at once; else as the back end's next report says.
+async fn give_room_back(tx: &mut Tx, pair: &Pair, ask: &Ask) -> Result<(), TaskError> {
+    let shares = tx.shares_on_server(&pair.source.id).await?;
+    tx.hold_pools_of_backends([&pair.source.backend, &pair.target.backend]).await?;
+    let untouched = matches!(pair.task, TaskState::Starting | TaskState::InProgress) && !ask.build.begun;
+    for share in shares {
+        for held in [stand_in(&share.id), stand_in_of_snapshots(&share.id)] {
+            if untouched {
+                tx.release_claim(&held).await?;
+            } else {
+                tx.forget_claim(&held).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Nobody but the array knows where the data is.
+async fn lost(cx: &JobContext, pair: &Pair, ask: &Ask) -> Result<Outcome, TaskError> {
+    let now = clock::now();
+    let mut tx = cx.app.store.begin().await?;
+    if !pair.hold(&mut tx).await? {
+        tx.rollback().await?;
+        return Err(TaskError::Other("the servers of a migration were changed while it was given up".to_owned()));
+    }
+    give_room_back(&mut tx, pair, ask).await?;
+    let snapshots = (ShareSnapshotStatus::ServerMigrating, ShareSnapshotStatus::Error);
+    tx.server_content_status(&pair.source.id, (ShareStatus::ServerMigrating, ShareStatus::Error), snapshots, now).await?;
+    for (server, from) in [(&pair.source, ServerStatus::ServerMigrating), (&pair.target, ServerStatus::ServerMigratingTo)] {
+        tx.share_server_status(&server.id, &[from], ServerStatus::Error, now).await?;
+        tx.share_server_task_told(&server.id, Some(TaskState::Error), now).await?;
+    }
+    let failed = ask.failed.clone().unwrap_or_default();
+    tracing::error!(share_server_id = %pair.source.id, destination = %pair.target.id, why = failed.why, "the last step of a migration failed and could not be taken back");
+    fail(cx, tx, pair, &failed, ShareDetail::ServerMigrationLost).await
+}
+
+async fn fail(cx: &JobContext, mut tx: Tx, pair: &Pair, failed: &Failed, detail: ShareDetail) -> Result<Outcome, TaskError> {
+    support::tell(&mut tx, cx, &pair.source, ShareAction::MigrateServer, detail, &failed.said).await?;
+    cx.settle(tx, Err(JobFault { kind: Kind::Internal, message: failed.why.clone() })).await?;
+    Ok(Outcome::Settled)
+}
