@@ -44,6 +44,7 @@ mod served;
 mod server_capabilities;
 mod server_ends;
 mod server_failures;
+mod server_moves;
 mod server_limits;
 mod servers;
 mod servers_managed;

@@ -149,18 +149,23 @@ both_databases! {
         operator.at("2.48").post(&format!("{}/action", one(&made)), json!({ "reset_status": { "status": "error" } })).await.expect(404);
     }
 
-    // `openstack share server set` says so with every status it sets
-    async fn a_server_has_no_task_and_only_that_can_be_said(db) {
+    // `openstack share server set` says that there is none with every status it sets
+    async fn an_operator_says_how_a_servers_migration_ended(db) {
         let site = site(&db).await;
         let (member, operator) = (site.member().await, site.operator().await);
         let id = network(&member, json!({})).await;
-        let action = format!("{}/action", one(&site.server_on(&member, &id).await));
+        let made = site.server_on(&member, &id).await;
+        let action = format!("{}/action", one(&made));
         operator.post(&action, json!({ "reset_task_state": { "task_state": null } })).await.expect(404);
         let experimental = |client: &Client| client.with_header("X-OpenStack-Manila-API-Experimental", "True");
         let (member, operator) = (experimental(&member), experimental(&operator));
         let none = json!({ "reset_task_state": { "task_state": null } });
         operator.post(&action, none.clone()).await.expect(202);
-        operator.post(&action, json!({ "reset_task_state": { "task_state": "migration_error" } })).await.expect(400);
+        for task in [json!("migration_error"), json!("migration_success"), Value::Null] {
+            operator.post(&action, json!({ "reset_task_state": { "task_state": task } })).await.expect(202);
+            assert_eq!(operator.get(&one(&made)).await.expect(200)["share_server"]["task_state"], task);
+        }
+        operator.post(&action, json!({ "reset_task_state": { "task_state": "data_copying_error" } })).await.expect(400);
         operator.post(&action, json!({ "reset_task_state": {} })).await.expect(400);
         member.post(&action, none.clone()).await.expect(403);
         operator.post(&format!("{}/action", one(&uuid())), none.clone()).await.expect(404);

@@ -6,6 +6,7 @@ use support::Client;
 
 use crate::{
     net::{self, network, service},
+    served, server_moves,
     site::{Site, allow, snapshot, snapshot_action, text, uuid},
 };
 
@@ -26,6 +27,8 @@ pub struct Maker<'s> {
 const ADDRESS: &str = "10.0.0.1";
 /// A back end that no share of these tests comes to.
 const IDLE: &str = "stowage@idle";
+/// A back end that builds servers, which shares come to only with a server.
+const TO: &str = "stowage@to";
 
 impl Maker<'_> {
     async fn share(&self) -> String {
@@ -280,6 +283,20 @@ impl Maker<'_> {
         self.site.server_on(&self.member, &id).await
     }
 
+    /// A server with a share, which the back end `to` may take.
+    async fn movable(&self) -> String {
+        let (id, _) = self.network().await;
+        served::available(&self.member, &id).await;
+        self.site.only_server(&id).await
+    }
+    /// One that is copied.
+    async fn copied(&self) -> String {
+        let server = self.movable().await;
+        server_moves::ask(self.site, &server, "migration_start", server_moves::to(TO)).await.expect(202);
+        server_moves::until_task(&self.operator, &server, "migration_driver_phase1_done").await;
+        server
+    }
+
     async fn of_networks(&self, operation: &str, action: &str) -> Option<(Vec<String>, Value)> {
         let (method, path) = operation.split_once(" /v2")?;
         let writes = method == "POST" || method == "PUT";
@@ -322,6 +339,10 @@ impl Maker<'_> {
             "/share-servers/{}" if action == "reset_task_state" => {
                 (vec![self.server().await], json!({ "reset_task_state": { "task_state": null } }))
             }
+            "/share-servers/{}" if action == "migration_check" || action == "migration_start" => {
+                (vec![self.movable().await], json!({ action: server_moves::to(TO) }))
+            }
+            "/share-servers/{}" if action.starts_with("migration_") => (vec![self.copied().await], json!({ action: null })),
             "/share-servers/{}" | "/share-servers/{}/details" if !writes => (vec![self.server().await], Value::Null),
             _ => return None,
         })

@@ -12,7 +12,10 @@ use stowage::api::{
 use support::{Answer, Client, callers::callers, coverage, record};
 
 use self::maker::{Call, Maker};
-use crate::site::{LATEST, Site, action, backend, snapshot, snapshot_action, text, uuid};
+use crate::{
+    served::{SERVED, servers, subnet},
+    site::{LATEST, Site, action, backend, snapshot, snapshot_action, text, uuid},
+};
 
 /// Whether the operation is about something that belongs to a project other than by being the caller's.
 fn about_a_project(operation: &str) -> bool {
@@ -52,12 +55,16 @@ async fn send(client: &Client, route: &Route, call: &Call) -> Answer {
 /// A service on which everything can be called.
 pub async fn roomy() -> Site {
     let idle = backend("idle", json!({ "share_protocols": ["cifs"], "driver_handles_share_servers": "yes" }));
-    let site = Site::configured(vec![backend("m", json!({})), backend("spare", json!({ "pools": ["p1:1"] })), idle], |c| {
+    let (from, to) = (servers("from", json!({})), servers("to", json!({ "pools": ["p1:100"] })));
+    let site = Site::configured(vec![backend("m", json!({})), backend("spare", json!({ "pools": ["p1:1"] })), idle, from, to], |c| {
+        c.network.subnets = vec![subnet("blue", "10.1.0.0/16", None)];
+        c.network.default_subnet = "blue".to_owned();
         let quota = &mut c.quota.share;
         (quota.shares, quota.gigabytes, quota.snapshots, quota.snapshot_gigabytes, quota.share_networks) = (-1, -1, -1, -1, -1);
     })
     .await;
     let specs = ["snapshot_support", "create_share_from_snapshot_support", "revert_to_snapshot_support", "mount_snapshot_support"];
+    site.share_type(SERVED, json!({ "driver_handles_share_servers": "True" })).await;
     site.share_type("whole", specs.iter().map(|s| ((*s).to_owned(), json!("True"))).collect::<serde_json::Map<_, _>>().into()).await;
     site
 }

@@ -15,7 +15,7 @@ use crate::{
     store::{Store, StoreResult, Tx, bind::Sql, on_read, on_tx},
 };
 
-const DESTINATION: &str = "SELECT id FROM share_servers WHERE source_share_server_id = $1 AND status = $2 ORDER BY created_at, id LIMIT 1";
+const DESTINATION: &str = "SELECT id FROM share_servers WHERE source_share_server_id = $1 AND status = $2 LIMIT 1";
 
 /// Where a share goes with its server.
 #[derive(Debug, Clone, Copy)]
@@ -131,6 +131,14 @@ impl Tx {
         let sql = "SELECT i.share_id FROM share_instances i WHERE i.share_server_id = $1 AND (EXISTS (SELECT 1 FROM job_holds h WHERE h.order_key = i.share_id) \
                    OR EXISTS (SELECT 1 FROM jobs j WHERE j.order_key = i.share_id AND j.state <> 'done')) ORDER BY i.share_id LIMIT 1";
         let found: Option<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(server_id).fetch_optional(c).await?);
+        Ok(found.map(|(id,)| id))
+    }
+
+    /// A share on the server of which a clean-up may still delete something, by its id, on the back end that it is to go to.
+    pub async fn server_share_cleaned_up(&mut self, server_id: &str, backend: &str) -> StoreResult<Option<String>> {
+        let sql = "SELECT i.share_id FROM share_instances i JOIN jobs j ON j.resource_id = i.id AND j.state <> 'done' \
+                   WHERE i.share_server_id = $1 AND j.kind = 'share.cleanup' AND j.backend = $2 LIMIT 1";
+        let found: Option<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(server_id).bind(backend).fetch_optional(c).await?);
         Ok(found.map(|(id,)| id))
     }
 

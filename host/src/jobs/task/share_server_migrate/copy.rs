@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Ask, Pair, told_source, undo};
+use super::{Ask, MOST_PAUSE, Pair, told_source, undo};
 use crate::{
     clock,
     domain::share_server::TaskState,
@@ -20,6 +20,9 @@ use crate::{
 };
 
 pub async fn copy(cx: &JobContext, pair: &Pair, mut ask: Ask) -> Result<Outcome, TaskError> {
+    if ask.token.is_some() && clock::now() < ask.ask_at {
+        return Ok(rest(ask));
+    }
     let e = match go_on(cx, pair, &ask).await? {
         Ok(Answer::Done(())) => return copied(cx, pair, ask).await,
         Ok(Answer::Pending(pending)) => return copying(cx, pair, ask, pending).await,
@@ -61,11 +64,21 @@ async fn go_on(cx: &JobContext, pair: &Pair, ask: &Ask) -> Result<DriverResult<A
 async fn copying(cx: &JobContext, pair: &Pair, mut ask: Ask, pending: Pending) -> Result<Outcome, TaskError> {
     ask.tried.failures = 0;
     ask.token = Some(pending.token);
+    ask.ask_at = clock::now() + clock::micros(pending.retry_after);
     let mut tx = cx.app.store.begin().await?;
-    tx.share_server_task(&pair.source.id, &[TaskState::DriverStarting], TaskState::DriverInProgress, clock::now()).await?;
+    let counts = tx.share_server_task(&pair.source.id, TaskState::COPYING, TaskState::DriverInProgress, clock::now()).await?;
     tx.share_server_copied(&pair.source.id, pending.percent).await?;
     cx.commit_noted(tx, &json!(ask), "the back end copies").await?;
-    Ok(ask.again(pending.retry_after, "the back end copies"))
+    if !counts {
+        return Ok(ask.again(Duration::ZERO, "it was cancelled"));
+    }
+    Ok(rest(ask))
+}
+
+/// Until the array may be asked again, but for looks at whether somebody cancels.
+fn rest(ask: Ask) -> Outcome {
+    let left = Duration::from_micros(u64::try_from(ask.ask_at - clock::now()).unwrap_or(0));
+    ask.again(left.min(MOST_PAUSE), "the back end copies")
 }
 
 async fn copied(cx: &JobContext, pair: &Pair, mut ask: Ask) -> Result<Outcome, TaskError> {

@@ -27,6 +27,7 @@ use super::{
     tried::{Tried, settled},
 };
 use crate::{
+    clock::Micros,
     domain::share_server::{ServerStatus, TaskState},
     driver::types::{MigrationSource, MigrationTarget},
     jobs::{JobContext, Outcome, Task, TaskError},
@@ -34,7 +35,7 @@ use crate::{
     store::{StoreResult, Tx, sql::share_servers::ShareServerRow},
 };
 
-/// Between two looks at what an operator wants, who wakes the job.
+/// Between two looks at what an operator wants, who wakes the job where it sleeps already.
 const MOST_PAUSE: Duration = Duration::from_secs(30);
 
 pub struct ShareServerMigrate;
@@ -47,6 +48,8 @@ struct Ask {
     build: share_server_create::Ask,
     /// The array works on this step; how to ask.
     token: Option<String>,
+    /// And not before.
+    ask_at: Micros,
     /// Of this step.
     tried: Tried,
     /// How often an operator was waited for.
@@ -83,7 +86,7 @@ impl Ask {
 
     /// The next step begins with nothing tried.
     fn next_step(&mut self) {
-        self.token = None;
+        (self.token, self.ask_at) = (None, 0);
         self.tried = Tried { ended: self.tried.ended, ..Tried::default() };
     }
 }

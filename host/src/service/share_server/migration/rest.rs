@@ -60,6 +60,12 @@ pub async fn hold(tx: &mut Tx, asked: &Asked, ask: &MigrateServer) -> Result<AtR
     if let Some(share) = tx.server_share_in_work(id).await? {
         return Err(Error::conflict(format!("Something works on share {share}; try again when that has ended.")));
     }
+    if let Some(share) = tx.server_share_cleaned_up(id, &asked.backend.host).await? {
+        return Err(Error::conflict(format!(
+            "What an earlier attempt may have left of share {share} on {} is still being removed; try again when that has ended.",
+            asked.backend.host
+        )));
+    }
     let snapshots = tx.server_snapshot_sizes(id).await?;
     Ok(AtRest { source, subnets, shares, snapshots })
 }
