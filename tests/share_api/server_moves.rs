@@ -163,29 +163,37 @@ both_databases! {
         assert_eq!(site.servers(&id).await.len(), 1, "nothing was begun");
     }
 
-    async fn a_driver_that_fails_leaves_everything_as_it_was(db) {
-        for (fault, is_last) in [
-            ("share-servers.setup=refuse:invalid", false),
-            ("share-server-migration.start=refuse:invalid", false),
-            ("share-server-migration.complete=refuse:invalid", true),
-        ] {
-            let site = two(&db, json!({ "faults": [fault] })).await;
-            let (member, operator) = (site.member().await, site.operator().await);
-            let id = network(&member, &["blue"]).await;
-            let (share, server) = placed(&site, &id).await;
-            ask(&site, &server, "migration_start", to(THERE)).await.expect(202);
-            if is_last {
-                until_task(&operator, &server, "migration_driver_phase1_done").await;
-                ask(&site, &server, "migration_complete", Value::Null).await.expect(200);
-            }
-            until_task(&operator, &server, "migration_error").await;
-            assert_eq!(operator.get(&one(&server)).await.expect(200)["share_server"]["status"], "active", "{fault}");
-            assert_eq!(member.get(&format!("/shares/{share}")).await.expect(200)["share"]["status"], "available", "{fault}");
-            assert_eq!(site.servers(&id).await.len(), 1, "{fault}");
-            assert!(site.messages(&server).await[0].contains("could not be migrated"), "{fault}");
-            member.delete(&format!("/shares/{share}")).await.expect(202);
-            member.until_gone(&format!("/shares/{share}")).await;
-            site.delete_server(&server).await;
-        }
+    async fn a_destination_that_cannot_be_built_leaves_everything_as_it_was(db) {
+        fails(&db, "share-servers.setup=refuse:invalid", false).await;
     }
+
+    async fn a_driver_that_cannot_begin_leaves_everything_as_it_was(db) {
+        fails(&db, "share-server-migration.start=refuse:invalid", false).await;
+    }
+
+    async fn a_driver_that_cannot_end_leaves_everything_as_it_was(db) {
+        fails(&db, "share-server-migration.complete=refuse:invalid", true).await;
+    }
+}
+
+/// A migration that comes to nothing, in its last step or before.
+async fn fails(db: &Db, fault: &str, is_last: bool) {
+    let site = two(db, json!({ "faults": [fault] })).await;
+    let (member, operator) = (site.member().await, site.operator().await);
+    let id = network(&member, &["blue"]).await;
+    let (share, server) = placed(&site, &id).await;
+    ask(&site, &server, "migration_start", to(THERE)).await.expect(202);
+    if is_last {
+        until_task(&operator, &server, "migration_driver_phase1_done").await;
+        ask(&site, &server, "migration_complete", Value::Null).await.expect(200);
+    }
+    until_task(&operator, &server, "migration_error").await;
+    assert_eq!(operator.get(&one(&server)).await.expect(200)["share_server"]["status"], "active");
+    assert_eq!(member.get(&format!("/shares/{share}")).await.expect(200)["share"]["status"], "available");
+    assert_eq!(site.servers(&id).await.len(), 1);
+    assert_eq!(site.given().await.len(), 1);
+    assert!(site.messages(&server).await[0].contains("could not be migrated"));
+    member.delete(&format!("/shares/{share}")).await.expect(202);
+    member.until_gone(&format!("/shares/{share}")).await;
+    site.delete_server(&server).await;
 }

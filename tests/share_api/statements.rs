@@ -27,9 +27,9 @@ const BEHIND_IT: &[&str] = &[
      created_at, expires_at, ended_at, reason, outcome, request_id, project_id FROM jobs WHERE 1 = 1",
 ];
 
-/// Lists that look some rows up and sort those: of what a page is made of, of one back end, of one server. And an operator's
+/// Lists that look some rows up and sort those: of what a page is made of, of one back end, of one server, of one network. And an operator's
 /// list of everybody's things in an order that has no index.
-const KNOWN: &[&str] = &[" IN (SELECT ", "i.backend = ", "i.share_server_id = ", " ORDER BY COALESCE("];
+const KNOWN: &[&str] = &[" IN (SELECT ", "i.backend = ", "i.share_server_id = ", "v.share_network_id = ", " ORDER BY COALESCE("];
 
 /// Lists in every order that has an index, and with the filters that clients send.
 async fn lists(site: &Site) {

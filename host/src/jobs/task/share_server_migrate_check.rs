@@ -54,7 +54,8 @@ impl Task for ShareServerMigrateCheck {
             match e.kind {
                 ErrorKind::Unsupported | ErrorKind::Invalid => end(cx, Ok(json!(MigrationCheck::Refused(e.message)))).await,
                 _ => {
-                    let message = format!("The driver of {} does not say whether the share server can move there: {e}", ask.question.backend);
+                    let message =
+                        format!("The driver of {} does not say whether the share server can move there: {e}", ask.question.backend);
                     end(cx, Err(JobFault { kind: Kind::Unavailable, message })).await
                 }
             }

@@ -74,11 +74,17 @@ pub async fn finish(cx: &JobContext, pair: &Pair, mut ask: Ask) -> Result<Outcom
 
 /// An array that does not answer may have moved everything: it is asked until it says so.
 fn waits(ask: &Ask, e: &DriverError) -> bool {
-    let silent = matches!(e.kind, ErrorKind::Transient | ErrorKind::Deadline | ErrorKind::NotLoaded | ErrorKind::Quarantined | ErrorKind::Saturated);
+    let silent =
+        matches!(e.kind, ErrorKind::Transient | ErrorKind::Deadline | ErrorKind::NotLoaded | ErrorKind::Quarantined | ErrorKind::Saturated);
     silent && ask.tried.uncertain
 }
 
-async fn complete(cx: &JobContext, pair: &Pair, ask: &Ask, source: &MigrationSource) -> Result<DriverResult<Answer<ServerMoved>>, TaskError> {
+async fn complete(
+    cx: &JobContext,
+    pair: &Pair,
+    ask: &Ask,
+    source: &MigrationSource,
+) -> Result<DriverResult<Answer<ServerMoved>>, TaskError> {
     let target = pair.told_target(cx).await?;
     let answer = async {
         let backend = cx.app.drivers.backend(&pair.target.backend)?;
@@ -102,7 +108,9 @@ async fn known_pools(cx: &JobContext, pair: &Pair, moved: &ServerMoved) -> Resul
     let pools: BTreeSet<String> = cx.app.store.pools_of(&pair.target.backend).await?.into_iter().map(|p| p.name).collect();
     let place = |pool: &str| format!("{}#{pool}", pair.target.backend);
     Ok(match moved.shares.iter().find(|s| !pools.contains(&place(&s.pool))) {
-        Some(share) => Err(DriverError::wrong_answer(format!("share {} is said to be in pool {:?}, which is not reported", share.id, share.pool))),
+        Some(share) => {
+            Err(DriverError::wrong_answer(format!("share {} is said to be in pool {:?}, which is not reported", share.id, share.pool)))
+        }
         None => Ok(()),
     })
 }

@@ -87,6 +87,8 @@ pub async fn driver(
     match app.jobs.wait(&id, patience).await {
         Ok(Ok(said)) => serde_json::from_value(said).map_err(Error::internal),
         Ok(Err(fault)) => Err(fault.into()),
-        Err(_) => Err(Error::new(Kind::Timeout, "The driver of the destination has not said in time whether the share server can move there.")),
+        Err(_) => {
+            Err(Error::new(Kind::Timeout, "The driver of the destination has not said in time whether the share server can move there."))
+        }
     }
 }

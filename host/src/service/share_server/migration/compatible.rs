@@ -104,7 +104,12 @@ mod tests {
     #[test]
     fn what_cannot_be_is_not_compatible() {
         let all = MigrationAbilities { writable: true, preserve_snapshots: true, cancel: true, progress: true };
-        let ask = |writable, nondisruptive, preserve_snapshots| MigrateServer { writable, nondisruptive, preserve_snapshots, ..MigrateServer::default() };
+        let ask = |writable, nondisruptive, preserve_snapshots| MigrateServer {
+            writable,
+            nondisruptive,
+            preserve_snapshots,
+            ..MigrateServer::default()
+        };
         assert_eq!(lacks(&ask(true, false, true), all, true), None);
         assert!(lacks(&ask(false, true, false), all, false).is_some(), "nothing is nondisruptive");
         let none = MigrationAbilities::default();

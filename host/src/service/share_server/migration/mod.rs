@@ -102,5 +102,10 @@ impl UnderWay {
 
 /// For the operator's log.
 fn say(ctx: &RequestContext, what: &str, source: &str, destination: &str) {
-    tracing::info!(share_server_id = source, destination, request_id = ctx.request_id, "an operator {what} the migration of a share server");
+    tracing::info!(
+        share_server_id = source,
+        destination,
+        request_id = ctx.request_id,
+        "an operator {what} the migration of a share server"
+    );
 }

@@ -89,7 +89,9 @@ async fn check_server(tx: &mut Tx, source: &ShareServerRow, asked: &Asked, ask: 
         return Err(Error::conflict(format!("The share network {} is of another project than share server {id}.", asked.network.id)));
     }
     if !tx.promised_subnets(id).await?.is_empty() {
-        return Err(Error::conflict(format!("Share server {id} waits for a subnet that it could not be given: that has to be healed first.")));
+        return Err(Error::conflict(format!(
+            "Share server {id} waits for a subnet that it could not be given: that has to be healed first."
+        )));
     }
     if tx.migration_destination(id).await?.is_some() {
         return Err(Error::conflict(format!("There is a destination share server that points to share server {id}: delete it first.")));
@@ -109,7 +111,10 @@ fn check_share(share: &ShareRow) -> Result<()> {
         return Err(Error::conflict(crate::service::share_refusal::busy(id, share.task_state.as_deref())));
     }
     if share.access_rules_status != RulesStatus::Active.as_str() {
-        return Err(Error::conflict(format!("The access rules of share {id} have the status {}; they must be active.", share.access_rules_status)));
+        return Err(Error::conflict(format!(
+            "The access rules of share {id} have the status {}; they must be active.",
+            share.access_rules_status
+        )));
     }
     Ok(())
 }
