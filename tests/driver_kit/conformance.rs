@@ -95,6 +95,69 @@ async fn promises_are_kept_by_share_servers_and_by_shares_on_them() {
     assert_eq!(outcome(&one, "a repeated set-up finds the share server and answers the same"), &Outcome::Kept);
 }
 
+const FOUND: &str = "a share server that was let go of is found under its name with its addresses, however often it is let go of";
+const ADOPTED: &str = "a repeated adoption of a share server answers the same, and nobody else gets it";
+const NOT_THERE: &str = "a share server that is not there is refused as invalid";
+const MAY_MOVE: &str = "asking whether a share server could move answers the same again, and changes nothing";
+const CANCELLED: &str = "a migration that was begun twice is one, and is cancelled once or never begun with nothing left of it";
+const COMPLETED: &str = "a migration is completed once, however often, and says of each share and snapshot once where it is";
+const ABANDONED: &str = "what is left of a source is abandoned once, however often, and the destination keeps all";
+
+#[tokio::test]
+async fn promises_are_kept_by_share_servers_that_are_taken_over_and_that_move() {
+    for more in [json!({}), json!({ "admin_addresses": 2, "share_protocols": ["cifs"] }), json!({ "ip_versions": ["6"] })] {
+        let report = report("memory", servers(more.clone())).await;
+        for promise in [FOUND, ADOPTED, NOT_THERE, MAY_MOVE, CANCELLED, COMPLETED, ABANDONED] {
+            assert_eq!(outcome(&report, promise), &Outcome::Kept, "{more}: {promise}");
+        }
+    }
+    let refusing = report("memory", servers(json!({ "migration_refusal": "no licence" }))).await;
+    assert_kept("a driver that refuses to migrate", &refusing);
+    let left_out = outcome(&refusing, "a migration of a share server");
+    assert!(matches!(left_out, Outcome::Skipped(why) if why.contains("no licence")), "{left_out:?}");
+}
+
+/// Two back ends that know nothing of each other.
+async fn between(from: Value, to: Value) -> Report {
+    let labs = (Lab::new().await, Lab::new().await);
+    let (from, to) = (labs.0.open("memory", &from).await.unwrap(), labs.1.open("memory", &to).await.unwrap());
+    kit::between(&from, &to, BUDGET).await
+}
+
+#[tokio::test]
+async fn promises_are_kept_by_a_share_server_that_moves_to_another_array() {
+    let slow = json!({ "faults": ["share-server-migration.start=pending:2", "share-server-migration.complete=pending:2"] });
+    for more in [json!({}), json!({ "admin_addresses": 2 }), slow] {
+        let report = between(servers(json!({})), servers(more.clone())).await;
+        assert_kept(&format!("two back ends, {more}"), &report);
+        for promise in [MAY_MOVE, CANCELLED, COMPLETED, ABANDONED] {
+            assert_eq!(outcome(&report, promise), &Outcome::Kept, "{more}: {promise}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_kit_names_what_migrations_break() {
+    for (fault, promise) in [
+        ("share-server-manage.addresses=refuse:not-found", FOUND),
+        ("share-server-manage.release#2=refuse:not-found", FOUND),
+        ("share-server-manage.adopt#2=refuse:busy", ADOPTED),
+        ("share-server-manage.adopt@stowage-kit-no-such-server=refuse:not-found", NOT_THERE),
+        ("share-server-migration.check#2=refuse:internal", MAY_MOVE),
+        ("share-server-migration.start#2=refuse:busy", CANCELLED),
+        ("share-server-migration.cancel#1=refuse:not-found", CANCELLED),
+        ("share-server-migration.cancel#3=refuse:not-found", CANCELLED),
+        ("share-server-migration.complete#2=refuse:busy", COMPLETED),
+        ("share-server-migration.complete=wrong-answer", COMPLETED),
+        ("share-server-migration.complete=leave-out", COMPLETED),
+        ("share-server-migration.complete=wrong-id", COMPLETED),
+        ("share-server-migration.abandon#2=refuse:not-found", ABANDONED),
+    ] {
+        let within = report("memory", servers(json!({ "faults": [fault] }))).await;
+        assert!(matches!(outcome(&within, promise), Outcome::Broken(_)), "{fault}: {within:#?}");
+    }
+}
+
 #[tokio::test]
 async fn a_check_that_is_refused_leaves_all_as_it_was_and_the_rest_is_left_out() {
     let refusing = report("memory", servers(json!({ "allocation_update_refusal": "no VLAN there" }))).await;
@@ -150,6 +213,8 @@ async fn promises_are_kept_when_work_takes_long() {
         "shares.extend",
         "share-servers.setup",
         "allocations.update-network-allocations",
+        "share-server-migration.start",
+        "share-server-migration.complete",
     ];
     let faults: Vec<String> = pending.iter().map(|verb| format!("{verb}=pending:2")).collect();
     assert_kept("pending work", &report("memory", servers(json!({ "faults": faults, "driver_handles_share_servers": "either" }))).await);

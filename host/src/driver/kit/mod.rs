@@ -5,7 +5,9 @@
 //! run; what it left behind is deleted at the end as far as the driver does that.
 
 mod block;
+mod migration;
 mod server;
+mod server_manage;
 mod share;
 
 use std::{future::Future, time::Duration};
@@ -84,6 +86,26 @@ pub async fn run(backend: &Backend, budget: Duration) -> Report {
     if backend.shares().is_some() {
         share::run(&desk, &pool, &mut report).await;
         server::run(&desk, &pool, &mut report).await;
+    }
+    report
+}
+
+/// Tries what only two back ends can show: a share server that moves from one to the other.
+pub async fn between(from: &Backend, to: &Backend, budget: Duration) -> Report {
+    let mut report = Report::default();
+    let (from, to) = (Desk { backend: from, budget }, Desk { backend: to, budget });
+    let mut pool = None;
+    report
+        .check("both report pools, and the first has one that is available", async {
+            for desk in [&to, &from] {
+                let timed = desk.backend.refresh(&desk.call("report")).await.or_say("report")?;
+                pool = timed.report.pools.iter().find(|p| p.available).map(|p: &Pool| p.name.clone());
+            }
+            pool.as_ref().map(drop).ok_or_else(|| "no pool is available".to_owned())
+        })
+        .await;
+    if let Some(pool) = pool {
+        server::between(&from, &to, &pool, &mut report).await;
     }
     report
 }

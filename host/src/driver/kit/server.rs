@@ -6,7 +6,7 @@
 use uuid::Uuid;
 
 use super::{
-    Desk, OrSay as _, Report, same,
+    Desk, OrSay as _, Report, migration, same, server_manage,
     share::{self, On},
 };
 use crate::driver::{
@@ -35,7 +35,7 @@ struct Networks {
 impl Networks {
     fn new(features: &Features, counts: AddressCounts) -> Self {
         let version = if share::only_ipv6(features) { IpVersion::V6 } else { IpVersion::V4 };
-        Self { version, counts, admin: given(version, ADMIN, counts.admin, "admin") }
+        Self { version, counts, admin: given(version, ADMIN, 0, counts.admin, "admin") }
     }
 
     fn network(&self, number: usize) -> NetworkInfo {
@@ -54,7 +54,7 @@ impl Networks {
         };
         NetworkInfo {
             subnet,
-            allocations: given(self.version, number, self.counts.per_subnet, ""),
+            allocations: given(self.version, number, 0, self.counts.per_subnet, ""),
             admin_allocations: self.admin.clone(),
             security_services: Vec::new(),
         }
@@ -69,18 +69,29 @@ fn address(version: IpVersion, network: usize, number: u32) -> String {
     }
 }
 
-fn given(version: IpVersion, network: usize, count: u32, label: &str) -> Vec<Allocation> {
+fn given(version: IpVersion, network: usize, first: u32, count: u32, label: &str) -> Vec<Allocation> {
     let one = |n| Allocation {
         id: Uuid::new_v4().to_string(),
-        ip_address: address(version, network, 10 + n),
+        ip_address: address(version, network, 10 + first + n),
         mac_address: None,
         label: label.to_owned(),
     };
     (0..count).map(one).collect()
 }
 
+impl Networks {
+    /// Of servers that are there at one time: each on a subnet of its own, also with addresses of its own in the operator's network.
+    fn of_three(&self) -> Option<[NetworkInfo; 3]> {
+        let alone = |n: u32| {
+            let network = self.network(n as usize);
+            NetworkInfo { admin_allocations: given(self.version, ADMIN, n * self.counts.admin, self.counts.admin, "admin"), ..network }
+        };
+        (self.counts.admin <= ROOM / 3).then(|| [alone(0), alone(1), alone(2)])
+    }
+}
+
 impl Desk<'_> {
-    async fn set_up(&self, servers: &dyn ShareServers, id: &str, networks: &[NetworkInfo]) -> Result<ServerDetails, String> {
+    pub async fn set_up(&self, servers: &dyn ShareServers, id: &str, networks: &[NetworkInfo]) -> Result<ServerDetails, String> {
         let answer = servers.setup(&self.call(&format!("set up {id}")), id, networks, &StringMap::new()).await;
         self.finish("set-up", answer, |outcome| if let PollOutcome::Server(details) = outcome { Some(details) } else { None }).await
     }
@@ -132,7 +143,7 @@ pub async fn run(desk: &Desk<'_>, pool: &str, report: &mut Report) {
         .await;
     let mut details = None;
     if let Some(server) = server {
-        let on = On { pool, protocol, server: Some(server) };
+        let on = On { pool, protocol: protocol.clone(), server: Some(server) };
         details = live(desk, &**shares, &on, current.clone(), networks.network(2), report).await;
         if features.share_server_mode == ShareServerMode::WithServers {
             share::checks(desk, &on, report).await;
@@ -154,6 +165,39 @@ pub async fn run(desk: &Desk<'_>, pool: &str, report: &mut Report) {
             },
         )
         .await;
+    server_manage::run(desk, &**servers, networks.network(0), report).await;
+    match networks.of_three() {
+        Some(three) => migration::run(desk, desk, &On { pool, protocol, server: None }, three, report).await,
+        None => report.skip("migration of share servers", "they want too many addresses in the operator's network for three at once"),
+    }
+}
+
+/// A server of the first back end moves to the second.
+pub async fn between(from: &Desk<'_>, to: &Desk<'_>, pool: &str, report: &mut Report) {
+    let (of, here) = (from.features(), to.features());
+    let mut networks = None;
+    report
+        .check("both say how many addresses a share server wants", async {
+            let mut wanted = Vec::new();
+            for desk in [from, to] {
+                let servers = desk.backend.share_servers().ok_or("share-servers is not exported")?;
+                wanted.push(servers.allocations_wanted(&desk.call("addresses wanted")).await.or_say("allocations-wanted")?);
+            }
+            let too_many = || "they want more addresses in one place than the kit's networks have".to_owned();
+            if wanted.iter().any(|counts| counts.per_subnet > ROOM) {
+                return Err(too_many());
+            }
+            let [source, ..] = Networks::new(&of, wanted[0]).of_three().ok_or_else(too_many)?;
+            let [_, destination, given_up] = Networks::new(&here, wanted[1]).of_three().ok_or_else(too_many)?;
+            networks = Some([source, destination, given_up]);
+            Ok(())
+        })
+        .await;
+    let Some(networks) = networks else { return };
+    let Some(protocol) = of.share_protocols.first().cloned() else {
+        return report.skip("migration of share servers", "no share protocol is reported");
+    };
+    migration::run(from, to, &On { pool, protocol, server: None }, networks, report).await;
 }
 
 /// A share on the server, and what else the server can be given. The server's details after that.
@@ -199,7 +243,7 @@ async fn live(
 }
 
 /// Locations that name an address name one that the server was given; names are the driver's to choose.
-fn at_addresses_of(networks: &[NetworkInfo], locations: &[ExportLocation]) -> Result<(), String> {
+pub fn at_addresses_of(networks: &[NetworkInfo], locations: &[ExportLocation]) -> Result<(), String> {
     if locations.is_empty() {
         return Err("it has no location".to_owned());
     }
