@@ -6,7 +6,7 @@
 
 mod lies;
 
-use stowage_driver_sdk::{RuleChanges, prelude::*};
+use stowage_driver_sdk::{RuleChanges, ServerMigration, prelude::*};
 
 use crate::lies::Lie;
 
@@ -110,10 +110,47 @@ impl Allocations for HostileServers {
     }
 }
 
+impl ShareServerMigration for HostileServers {
+    fn check_migration(&self, _: &Context, _: &MigrationSource, _: &[Subnet], _: MigrationRequest) -> Result<MigrationCheck> {
+        let all = MigrationAbilities { writable: true, preserve_snapshots: true, cancel: true, progress: true };
+        Ok(if self.lie == Lie::LongRefusal {
+            MigrationCheck::Refused("no, \0no ".repeat(100_000))
+        } else {
+            MigrationCheck::Compatible(all)
+        })
+    }
+    fn start_migration(&self, _: &Context, _: ServerMigration<'_>) -> Result<CopyOutcome> {
+        Ok(match self.lie {
+            Lie::EndlessCopy => CopyOutcome::Pending(lies::nearly_done()),
+            Lie::EndlessCopyToken => CopyOutcome::Pending(lies::endless()),
+            _ => CopyOutcome::Done,
+        })
+    }
+    fn complete_migration(&self, _: &Context, migration: ServerMigration<'_>) -> Result<CompleteOutcome> {
+        let address = KeyValue::find(&migration.destination.details, ADDRESS).unwrap_or(lies::ELSEWHERE);
+        let source = migration.source;
+        let honest = ServerMoved {
+            shares: source.shares.iter().map(|s| MovedShare::at(&s.id, "pool0", vec![location(address, &s.id)])).collect(),
+            snapshots: source.snapshots.iter().map(|s| MovedSnapshot::new(&s.id, Vec::new())).collect(),
+            details: migration.destination.details.clone(),
+        };
+        Ok(CompleteOutcome::Done(lies::moved(self.lie, honest)))
+    }
+    fn cancel_migration(&self, _: &Context, _: &MigrationSource, _: &ShareServer) -> Result<()> {
+        Ok(())
+    }
+    fn abandon_server(&self, _: &Context, _: &ShareServer, _: &[Share], _: &[ShareSnapshot]) -> Result<()> {
+        Ok(())
+    }
+}
+
 impl Poll for HostileServers {
     fn poll(&self, _: &Context, token: &str) -> ServerResult<PollOutcome> {
+        if self.lie == Lie::EndlessCopy {
+            return Ok(PollOutcome::Pending(lies::nearly_done()));
+        }
         Err(DriverError::not_found(format!("nobody works on {} bytes of token", token.len())).into())
     }
 }
 
-export!(HostileServers: shares, access, poll, share_servers, allocations);
+export!(HostileServers: shares, access, poll, share_servers, share_server_migration, allocations);

@@ -39,9 +39,29 @@ pub enum Lie {
     ManyLocations,
     /// Shares are exported at an address that their server does not have.
     OthersAddresses,
+    /// A migration copies for ever, and says each time that it is nearly done.
+    EndlessCopy,
+    /// A migration goes on under a token beyond all limits.
+    EndlessCopyToken,
+    /// It has moved all but one share.
+    MovedLess,
+    /// It has moved a share that was not on the server.
+    MovedMore,
+    /// It has moved each share twice.
+    MovedTwice,
+    /// It has moved a snapshot that nobody took.
+    MovedSnapshots,
+    /// It has moved the shares into a pool that is not there.
+    MovedIntoNoPool,
+    /// What has moved is nowhere.
+    MovedNowhere,
+    /// The server that has moved has details of 1 MiB.
+    MovedDetails,
+    /// It traps when it has moved everything.
+    MovedTrap,
 }
 
-const LIES: [(&str, Lie); 16] = [
+const LIES: [(&str, Lie); 26] = [
     ("none", Lie::None),
     ("many-addresses", Lie::ManyAddresses),
     ("huge-details", Lie::HugeDetails),
@@ -58,6 +78,16 @@ const LIES: [(&str, Lie); 16] = [
     ("no-locations", Lie::NoLocations),
     ("many-locations", Lie::ManyLocations),
     ("others-addresses", Lie::OthersAddresses),
+    ("endless-copy", Lie::EndlessCopy),
+    ("endless-copy-token", Lie::EndlessCopyToken),
+    ("moved-less", Lie::MovedLess),
+    ("moved-more", Lie::MovedMore),
+    ("moved-twice", Lie::MovedTwice),
+    ("moved-snapshots", Lie::MovedSnapshots),
+    ("moved-into-no-pool", Lie::MovedIntoNoPool),
+    ("moved-nowhere", Lie::MovedNowhere),
+    ("moved-details", Lie::MovedDetails),
+    ("moved-trap", Lie::MovedTrap),
 ];
 
 pub const NAMES: &[&str] = &{
@@ -82,6 +112,10 @@ pub fn huge() -> ServerDetails {
 
 pub fn endless() -> Pending {
     Pending::new("x".repeat(100_000), 0)
+}
+
+pub fn nearly_done() -> Pending {
+    Pending { percent: Some(99), ..Pending::new("copy", 100) }
 }
 
 pub fn details(lie: Lie, honest: ServerDetails) -> ServerDetails {
@@ -111,6 +145,22 @@ pub fn update(lie: Lie, mut honest: NetworkUpdate) -> NetworkUpdate {
                 location.path = format!("{ELSEWHERE}:/elsewhere");
             }
         }
+        _ => {}
+    }
+    honest
+}
+
+#[expect(clippy::panic, reason = "a trap is one of the lies")]
+pub fn moved(lie: Lie, mut honest: ServerMoved) -> ServerMoved {
+    match lie {
+        Lie::MovedLess => drop(honest.shares.pop()),
+        Lie::MovedMore => honest.shares.push(MovedShare::at(NOBODY, "pool0", vec![ExportLocation::new("192.0.2.1:/a")])),
+        Lie::MovedTwice => honest.shares.extend(honest.shares.clone()),
+        Lie::MovedSnapshots => honest.snapshots.push(MovedSnapshot::new(NOBODY, Vec::new())),
+        Lie::MovedIntoNoPool => honest.shares.iter_mut().for_each(|s| s.pool = "gold".into()),
+        Lie::MovedNowhere => honest.shares.iter_mut().for_each(|s| s.locations.clear()),
+        Lie::MovedDetails => honest.details = huge(),
+        Lie::MovedTrap => panic!("it has moved, and nobody is told"),
         _ => {}
     }
     honest
