@@ -31,6 +31,8 @@ if [[ " ${rust[*]-} " == *" node "* ]] && ! tests/datapath/install.sh && [ "$(id
 fi
 
 if cargo nextest --version >/dev/null 2>&1; then nextest=1; else nextest=; fi
+# tests wait for jobs more than they compute
+threads=(--test-threads $((2 * $(nproc))))
 # the drivers and the binary are built: the suites that need them are there
 built=(--features stowage-tests/built)
 target() { if [ "$1" = unit ]; then echo "--workspace --lib --bins"; else echo "--workspace --test $1"; fi; }
@@ -72,7 +74,7 @@ one() { # NAME COMMAND...
 for s in ${rust[@]+"${rust[@]}"}; do
   read -ra what <<<"$(target "$s")"
   if [ -n "$nextest" ]; then
-    one "$s" cargo nextest run --no-fail-fast --no-tests=pass --status-level=fail --final-status-level=fail --hide-progress-bar "${built[@]}" "${what[@]}"
+    one "$s" cargo nextest run "${threads[@]}" --no-fail-fast --no-tests=pass --status-level=fail --final-status-level=fail --hide-progress-bar "${built[@]}" "${what[@]}"
   else
     one "$s" cargo test -q --no-fail-fast "${built[@]}" "${what[@]}"
   fi
