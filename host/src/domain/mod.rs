@@ -20,4 +20,4 @@ mod text_enum;
 pub mod volume;
 pub mod volume_type;
 
-pub(crate) use text_enum::text_enum;
+pub(crate) use text_enum::{Word, text_enum};

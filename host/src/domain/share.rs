@@ -3,6 +3,7 @@
 //! A share shows the state of its instance; it has one, and both are written together.
 
 use super::text_enum;
+pub use super::text_enum::{is_one_of, joined};
 
 text_enum! {
     /// `status` of a share and of its instance.
@@ -137,16 +138,6 @@ pub fn is_busy(task_state: Option<&str>) -> bool {
                 | "data_copying_completed"
         )
     })
-}
-
-/// Whether a stored status is in `states`.
-pub fn is_one_of(status: &str, states: &[ShareStatus]) -> bool {
-    ShareStatus::parse(status).is_some_and(|s| states.contains(&s))
-}
-
-/// Joins allowed states for a refusal: `available, error`.
-pub fn joined(states: &[ShareStatus]) -> String {
-    states.iter().map(|s| s.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The states of a share server, and of its migration to another back end.
 
 use super::text_enum;
+pub use super::text_enum::joined;
 
 text_enum! {
     /// `status` of a share server.
@@ -90,11 +91,6 @@ pub const UNMANAGE_FROM: &[ServerStatus] =
 pub fn may_be_same(identifier: &str, other: &str) -> bool {
     let (a, b) = (identifier.replace('-', "_"), other.replace('-', "_"));
     !a.is_empty() && !b.is_empty() && (a.contains(&b) || b.contains(&a))
-}
-
-/// Joins allowed states for a refusal: `active, error`.
-pub fn joined(states: &[ServerStatus]) -> String {
-    states.iter().map(|s| s.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

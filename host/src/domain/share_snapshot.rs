@@ -3,6 +3,7 @@
 //! A snapshot shows the state of its instance; it has one, and both are written together.
 
 use super::text_enum;
+pub use super::text_enum::joined;
 
 text_enum! {
     /// `status` of a snapshot of a share and of its instance.
@@ -61,16 +62,6 @@ pub const TRANSITIONAL: &[ShareSnapshotStatus] = &[
     ShareSnapshotStatus::Managing,
     ShareSnapshotStatus::Unmanaging,
 ];
-
-/// Whether a stored status is in `states`.
-pub fn is_one_of(status: &str, states: &[ShareSnapshotStatus]) -> bool {
-    ShareSnapshotStatus::parse(status).is_some_and(|s| states.contains(&s))
-}
-
-/// Joins allowed states for a refusal: `available, error`.
-pub fn joined(states: &[ShareSnapshotStatus]) -> String {
-    states.iter().map(|s| s.as_str()).collect::<Vec<_>>().join(", ")
-}
 
 #[cfg(test)]
 mod tests {

@@ -25,6 +25,16 @@ macro_rules! text_enum {
             }
         }
 
+        impl $crate::domain::Word for $name {
+            fn word(self) -> &'static str {
+                self.as_str()
+            }
+
+            fn of(text: &str) -> Option<Self> {
+                Self::parse(text)
+            }
+        }
+
         impl ::std::fmt::Display for $name {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 f.write_str(self.as_str())
@@ -33,3 +43,19 @@ macro_rules! text_enum {
     };
 }
 pub(crate) use text_enum;
+
+/// What every such set has.
+pub trait Word: Copy + PartialEq {
+    fn word(self) -> &'static str;
+    fn of(text: &str) -> Option<Self>;
+}
+
+/// Whether `text` is the word of one of `these`.
+pub fn is_one_of<W: Word>(text: &str, these: &[W]) -> bool {
+    W::of(text).is_some_and(|w| these.contains(&w))
+}
+
+/// The words of `these`, for a refusal: `available, error`.
+pub fn joined<W: Word>(these: &[W]) -> String {
+    these.iter().map(|w| w.word()).collect::<Vec<_>>().join(", ")
+}

@@ -15,6 +15,11 @@ pub fn instance_not_found(id: &str) -> Error {
     Error::not_found(format!("Share instance {} could not be found.", short(id)))
 }
 
+/// Why a share with snapshots stays.
+pub fn has_snapshots(id: &str, count: i64) -> String {
+    format!("Share {id} has {count} dependent snapshot(s); delete them first.")
+}
+
 pub fn location_not_found(id: &str) -> Error {
     Error::not_found(format!("Export location '{}' not found.", short(id)))
 }

@@ -43,6 +43,27 @@ pub fn metadata(body: &Map<String, Value>) -> Result<Vec<(String, String)>> {
     }
 }
 
+/// The pairs under `metadata` of what is to be made; none when it is not there.
+pub fn given_metadata(members: &Members<'_>) -> Result<Vec<(String, String)>> {
+    match members.get("metadata") {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Object(map)) => pairs(map),
+        Some(_) => Err(members.refuse("metadata", "is not of type 'object'")),
+    }
+}
+
+/// A boolean, or a word that means one; none when it is not there.
+pub fn given_truth(members: &Members<'_>, key: &str) -> Result<Option<bool>> {
+    match members.get(key) {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Bool(b)) => return Ok(Some(*b)),
+        Some(Value::String(word)) => truth(word),
+        Some(_) => None,
+    }
+    .map(Some)
+    .ok_or_else(|| Error::invalid(format!("{key} has a non-boolean value.")))
+}
+
 /// The pairs of a metadata object, checked.
 pub fn pairs(map: &Map<String, Value>) -> Result<Vec<(String, String)>> {
     check_count(map.len())?;

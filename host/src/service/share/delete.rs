@@ -101,5 +101,5 @@ async fn go(app: &Arc<App>, ctx: &RequestContext, id: &str, why: Why) -> Result<
 }
 
 fn check_snapshots(share: &ShareRow, count: i64, refuse: impl Fn(String) -> Error) -> Result<()> {
-    if count > 0 { Err(refuse(format!("Share {} has {count} dependent snapshot(s); delete them first.", share.id))) } else { Ok(()) }
+    if count > 0 { Err(refuse(refusal::has_snapshots(&share.id, count))) } else { Ok(()) }
 }

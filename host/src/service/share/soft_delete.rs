@@ -20,7 +20,7 @@ pub async fn soft_delete(app: &App, ctx: &RequestContext, id: &str) -> Result<()
     resource_lock::check_share_deletes(&mut tx, id).await?;
     let snapshots = tx.share_snapshot_count(id).await?;
     if snapshots > 0 {
-        return Err(refusal::forbidden_share(format!("Share {id} has {snapshots} dependent snapshot(s); delete them first.")));
+        return Err(refusal::forbidden_share(refusal::has_snapshots(id, snapshots)));
     }
     check_not_busy(&share, refusal::forbidden_share)?;
     let now = clock::now();

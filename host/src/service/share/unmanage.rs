@@ -34,7 +34,7 @@ pub async fn unmanage(app: &Arc<App>, ctx: &RequestContext, id: &str) -> Result<
     resource_lock::check_share_deletes(&mut tx, id).await?;
     let snapshots = tx.share_snapshot_count(id).await?;
     if snapshots > 0 {
-        return Err(refusal::forbidden_share(format!("Share {id} has {snapshots} dependent snapshot(s) and cannot be unmanaged.")));
+        return Err(refusal::forbidden_share(refusal::has_snapshots(id, snapshots)));
     }
     check_not_busy(&share, refusal::forbidden_share)?;
     let from: Vec<ShareStatus> = ShareStatus::ALL.iter().copied().filter(|s| !is_one_of(s.as_str(), TRANSITIONAL)).collect();

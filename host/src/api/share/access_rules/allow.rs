@@ -1,11 +1,9 @@
-use serde_json::Value;
-
 use crate::{
     api::{
         reply::Reply,
         request::ApiRequest,
         share::{
-            body::{Members, action, object, pairs},
+            body::{Members, action, given_metadata, object},
             resource_locks::reason,
             views,
         },
@@ -34,7 +32,7 @@ pub async fn allow(req: ApiRequest) -> Result<Reply> {
         kind,
         to,
         level: level(&members)?,
-        metadata: if minor >= METADATA_SINCE { metadata(&members)? } else { Vec::new() },
+        metadata: if minor >= METADATA_SINCE { given_metadata(&members)? } else { Vec::new() },
         lock_reason: if locks.is_empty() { None } else { reason(&members)? },
         locks,
     };
@@ -77,12 +75,4 @@ fn level(members: &Members<'_>) -> Result<AccessLevel> {
 /// No level has this name.
 pub(super) fn bad_level(word: &str) -> Error {
     Error::invalid(format!("Invalid or unsupported share access level: {word:.64}."))
-}
-
-fn metadata(members: &Members<'_>) -> Result<Vec<(String, String)>> {
-    match members.get("metadata") {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::Object(map)) => pairs(map),
-        Some(_) => Err(members.refuse("metadata", "is not of type 'object'")),
-    }
 }

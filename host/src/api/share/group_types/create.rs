@@ -5,7 +5,7 @@ use crate::{
         reply::Reply,
         request::ApiRequest,
         share::{
-            body::{Members, member, object, truth},
+            body::{Members, given_truth, member, object},
             views,
         },
     },
@@ -20,7 +20,7 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
     let members = member(&body, "share_group_type")?;
     let ask = CreateGroupType {
         name: name(&members)?,
-        is_public: is_public(&members)?,
+        is_public: given_truth(&members, "is_public")?.unwrap_or(true),
         specs: match members.get("group_specs") {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Object(map)) => specs(map)?,
@@ -37,17 +37,6 @@ fn name(members: &Members<'_>) -> Result<String> {
         return Err(Error::invalid("Share group type name is not valid: it has 1 to 255 characters."));
     }
     Ok(name.to_owned())
-}
-
-/// A boolean, or a word that means one.
-fn is_public(members: &Members<'_>) -> Result<bool> {
-    let refuse = || Error::invalid("is_public has a non-boolean value.");
-    match members.get("is_public") {
-        None | Some(Value::Null) => Ok(true),
-        Some(Value::Bool(b)) => Ok(*b),
-        Some(Value::String(word)) => truth(word).ok_or_else(refuse),
-        Some(_) => Err(refuse()),
-    }
 }
 
 fn share_types(members: &Members<'_>) -> Result<Vec<String>> {

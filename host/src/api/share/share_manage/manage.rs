@@ -5,8 +5,7 @@ use crate::{
         reply::Reply,
         request::ApiRequest,
         share::{
-            body::{Members, bounded_or_older, entity, member},
-            shares::is_public,
+            body::{Members, bounded_or_older, entity, given_truth, member},
             views,
         },
     },
@@ -36,7 +35,7 @@ pub async fn manage(req: ApiRequest) -> Result<Reply> {
         options: options(&members)?,
         name: bounded_or_older(&members, "name", "display_name")?,
         description: bounded_or_older(&members, "description", "display_description")?,
-        is_public: if minor >= PUBLIC_SINCE { is_public(&members)?.unwrap_or(false) } else { false },
+        is_public: if minor >= PUBLIC_SINCE { given_truth(&members, "is_public")?.unwrap_or(false) } else { false },
         share_server_id: if minor >= SERVERS_SINCE { given("share_server_id")? } else { None },
         mount_point_name: if minor >= MOUNT_POINT_NAME_SINCE {
             members.bounded("mount_point_name")?.filter(|n| !n.is_empty())

@@ -1,5 +1,4 @@
 use http::StatusCode;
-use serde_json::Value;
 
 use super::manage::{needed, options};
 use crate::{
@@ -7,7 +6,7 @@ use crate::{
         reply::Reply,
         request::ApiRequest,
         share::{
-            body::{bounded_or_older, entity, member, pairs},
+            body::{bounded_or_older, entity, given_metadata, member},
             views,
         },
     },
@@ -23,18 +22,13 @@ const METADATA_SINCE: u16 = 73;
 pub async fn manage(req: ApiRequest) -> Result<Reply> {
     let body = entity(&req, "snapshot")?;
     let members = member(&body, "snapshot")?;
-    let metadata = match members.get("metadata").filter(|_| req.ctx.microversion >= METADATA_SINCE) {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Object(map)) => pairs(map)?,
-        Some(_) => return Err(members.refuse("metadata", "is not of type 'object'")),
-    };
     let ask = ManageSnapshot {
         share_id: needed(&members, "share_id")?,
         location: needed(&members, "provider_location")?,
         options: options(&members)?,
         name: bounded_or_older(&members, "name", "display_name")?,
         description: bounded_or_older(&members, "description", "display_description")?,
-        metadata,
+        metadata: if req.ctx.microversion >= METADATA_SINCE { given_metadata(&members)? } else { Vec::new() },
     };
     views::snapshot::one(&req, StatusCode::ACCEPTED, &manage::manage(&req.app, &req.ctx, ask).await?)
 }

@@ -9,7 +9,7 @@ use crate::{
         reply::Reply,
         request::ApiRequest,
         share::{
-            body::{Members, member, object, pairs},
+            body::{given_metadata, member, object},
             views,
         },
     },
@@ -25,16 +25,8 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
         return Err(Error::invalid("Share Network Subnet is missing from the request body."));
     }
     let members = member(&body, KEY)?;
-    let metadata = if req.ctx.microversion >= METADATA_SINCE { metadata(&members)? } else { Vec::new() };
+    let metadata = if req.ctx.microversion >= METADATA_SINCE { given_metadata(&members)? } else { Vec::new() };
     let ask = CreateSubnet { values: subnet_values(&members)?, availability_zone: zone(&members)?, metadata };
     let made = create::create(&req.app, &req.ctx, req.param("network_id"), ask).await?;
     views::subnet::one(&req, &made)
-}
-
-fn metadata(members: &Members<'_>) -> Result<Vec<(String, String)>> {
-    match members.get("metadata") {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::Object(map)) => pairs(map),
-        Some(_) => Err(members.refuse("metadata", "is not of type 'object'")),
-    }
 }

@@ -5,7 +5,7 @@ use crate::{
         reply::Reply,
         request::ApiRequest,
         share::{
-            body::{Members, bounded_or_older, entity, member, pairs, truth},
+            body::{Members, bounded_or_older, entity, given_metadata, given_truth, member},
             views,
         },
     },
@@ -42,8 +42,8 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
         share_network_id: given("share_network_id")?,
         snapshot_id: given("snapshot_id")?,
         availability_zone: given("availability_zone")?,
-        metadata: metadata(&members)?,
-        is_public: is_public(&members)?.unwrap_or(false),
+        metadata: given_metadata(&members)?,
+        is_public: given_truth(&members, "is_public")?.unwrap_or(false),
         mount_point_name: if minor >= MOUNT_POINT_NAME_SINCE {
             members.bounded("mount_point_name")?.filter(|n| !n.is_empty())
         } else {
@@ -60,28 +60,6 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
 fn bad_size(members: &Members<'_>) -> Error {
     let shown: String = members.get("size").map(Value::to_string).unwrap_or_default().chars().take(64).collect();
     refusal::invalid_input(format!("Share size '{shown}' must be an integer and greater than 0"))
-}
-
-fn metadata(members: &Members<'_>) -> Result<Vec<(String, String)>> {
-    match members.get("metadata") {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::Object(map)) => pairs(map),
-        Some(_) => Err(members.refuse("metadata", "is not of type 'object'")),
-    }
-}
-
-/// A boolean, or a word that means one.
-pub(in crate::api::share) fn is_public(members: &Members<'_>) -> Result<Option<bool>> {
-    match members.get("is_public") {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Bool(b)) => Ok(Some(*b)),
-        Some(Value::String(word)) => truth(word).map(Some).ok_or_else(not_boolean),
-        Some(_) => Err(not_boolean()),
-    }
-}
-
-fn not_boolean() -> Error {
-    refusal::invalid_input("is_public is neither true nor false")
 }
 
 fn hints(members: &Members<'_>, minor: u16) -> Result<Hints> {

@@ -7,7 +7,6 @@ mod list;
 mod show;
 mod update;
 
-pub(super) use create::is_public;
 pub(super) use filters::location_filters;
 
 use crate::{

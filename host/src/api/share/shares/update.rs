@@ -1,10 +1,9 @@
-use super::create::is_public;
 use crate::{
     api::{
         reply::Reply,
         request::ApiRequest,
         share::{
-            body::{entity, member},
+            body::{entity, given_truth, member},
             views,
         },
     },
@@ -18,7 +17,7 @@ pub async fn update(req: ApiRequest) -> Result<Reply> {
     let ask = UpdateShare {
         name: members.changed("display_name")?.or(members.changed("name")?),
         description: members.changed("display_description")?.or(members.changed("description")?),
-        is_public: is_public(&members)?,
+        is_public: given_truth(&members, "is_public")?,
     };
     let with = views::share::with(true, req.ctx.microversion);
     views::share::one(&req, &update::update(&req.app, &req.ctx, req.param("share_id"), ask, with).await?)

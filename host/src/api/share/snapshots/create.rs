@@ -1,12 +1,11 @@
 use http::StatusCode;
-use serde_json::Value;
 
 use crate::{
     api::{
         reply::Reply,
         request::ApiRequest,
         share::{
-            body::{Members, bounded_or_older, entity, member, pairs},
+            body::{bounded_or_older, entity, given_metadata, member},
             views,
         },
     },
@@ -26,16 +25,8 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
         share_id: members.text("share_id")?.ok_or_else(|| refusal::invalid_input("'share_id' is a required property"))?.to_owned(),
         name: bounded_or_older(&members, "name", "display_name")?,
         description: bounded_or_older(&members, "description", "display_description")?,
-        metadata: if req.ctx.microversion >= METADATA_SINCE { metadata(&members)? } else { Vec::new() },
+        metadata: if req.ctx.microversion >= METADATA_SINCE { given_metadata(&members)? } else { Vec::new() },
         force: members.boolean("force")?.unwrap_or(false),
     };
     views::snapshot::one(&req, StatusCode::ACCEPTED, &create::create(&req.app, &req.ctx, ask).await?)
-}
-
-fn metadata(members: &Members<'_>) -> Result<Vec<(String, String)>> {
-    match members.get("metadata") {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::Object(map)) => pairs(map),
-        Some(_) => Err(members.refuse("metadata", "is not of type 'object'")),
-    }
 }

@@ -5,7 +5,7 @@ use crate::{
         reply::Reply,
         request::ApiRequest,
         share::{
-            body::{Members, malformed, member, object, truth},
+            body::{Members, given_truth, malformed, member, object},
             views,
         },
     },
@@ -27,7 +27,7 @@ pub async fn create(req: ApiRequest) -> Result<Reply> {
     if minor <= SNAPSHOTS_UNLESS_SAID_UNTIL && !specs.iter().any(|(k, _)| k == SNAPSHOT_SUPPORT) {
         specs.push((SNAPSHOT_SUPPORT.to_owned(), "True".to_owned()));
     }
-    let public = is_public(&members, "os-share-type-access:is_public")?.or(is_public(&members, "share_type_access:is_public")?);
+    let public = given_truth(&members, "os-share-type-access:is_public")?.or(given_truth(&members, "share_type_access:is_public")?);
     let ask = CreateType { name: name(&members)?, description: description(&members, minor)?, is_public: public.unwrap_or(true), specs };
     views::share_type::one(&req, &create::create(&req.app, &req.ctx, ask).await?)
 }
@@ -56,16 +56,6 @@ fn description(members: &Members<'_>, minor: u16) -> Result<Option<String>> {
         return Err(Error::invalid("Type name or description is not valid."));
     }
     Ok(Some(description.to_owned()))
-}
-
-/// A boolean, or a word that means one.
-pub(super) fn is_public(members: &Members<'_>, key: &str) -> Result<Option<bool>> {
-    match members.get(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Bool(b)) => Ok(Some(*b)),
-        Some(Value::String(word)) => truth(word).map(Some).ok_or_else(|| Error::invalid(format!("{key} has a non-boolean value."))),
-        Some(_) => Err(Error::invalid(format!("{key} has a non-boolean value."))),
-    }
 }
 
 /// The specs of a new type. Booleans and numbers are kept as Python prints them.

@@ -1,10 +1,10 @@
-use super::create::{is_public, type_of};
+use super::create::type_of;
 use crate::{
     api::{
         reply::Reply,
         request::ApiRequest,
         share::{
-            body::{Members, object},
+            body::{Members, given_truth, object},
             views,
         },
     },
@@ -19,7 +19,7 @@ pub async fn update(req: ApiRequest) -> Result<Reply> {
     let ask = UpdateType {
         name: bounded(&members, "name")?,
         description: bounded(&members, "description")?,
-        is_public: is_public(&members, "share_type_access:is_public")?,
+        is_public: given_truth(&members, "share_type_access:is_public")?,
     };
     views::share_type::one(&req, &update::update(&req.app, &req.ctx, req.param("type_id"), ask).await?)
 }
