@@ -160,6 +160,8 @@ async fn what_is_done_to_a_volume_where_it_lies_is_told() {
         "volume.retype.end",
     ];
     assert_eq!(until_told(&volume, "volume.retype.end").await, expected);
+    let of_the_snapshot = ["snapshot.create.start", "snapshot.create.end", "snapshot.revert.start", "snapshot.revert.end"];
+    assert_eq!(until_told(&latest, "snapshot.revert.end").await, of_the_snapshot);
     assert_eq!(
         (payload(&volume, "volume.resize.start")["size"].clone(), payload(&volume, "volume.resize.end")["size"].clone()),
         (json!(1), json!(2))
@@ -241,4 +243,53 @@ async fn a_create_that_a_forced_delete_overtakes_has_an_end_of_its_own() {
     site.array.release("create");
     let expected = ["volume.create.start", "volume.delete.start", "volume.create.error", "volume.delete.end"];
     assert_eq!(until_told(&volume, "volume.delete.end").await, expected);
+}
+
+#[tokio::test]
+async fn a_types_life_is_told_in_its_order() {
+    let site = start().await;
+    let operator = site.operator().await;
+    let private = json!({ "volume_type": { "name": "told", "os-volume-type-access:is_public": false } });
+    let id = operator.post("/types", private).await.expect(200)["volume_type"]["id"].as_str().unwrap().to_owned();
+    let path = format!("/types/{id}");
+    operator.put(&path, json!({ "volume_type": { "description": "d" } })).await.expect(200);
+    operator.post(&format!("{path}/extra_specs"), json!({ "extra_specs": { "a": "1" } })).await.expect(200);
+    operator.delete(&format!("{path}/extra_specs/a")).await.expect(202);
+    for verb in ["addProjectAccess", "removeProjectAccess"] {
+        operator.post(&format!("{path}/action"), json!({ verb: { "project": operator.project_id } })).await.expect(202);
+    }
+    operator.delete(&path).await.expect(202);
+    let expected = [
+        "volume_type.create",
+        "volume_type.update",
+        "volume_type_extra_specs.create",
+        "volume_type_extra_specs.delete",
+        "volume_type_project.access.add",
+        "volume_type_project.access.remove",
+        "volume_type.delete",
+    ];
+    assert_eq!(until_told(&id, "volume_type.delete").await, expected);
+    assert_eq!(payload(&id, "volume_type_extra_specs.create"), json!({ "type_id": id, "specs": { "a": "1" } }));
+}
+
+#[tokio::test]
+async fn the_life_of_qos_specs_is_told_in_its_order() {
+    let site = start().await;
+    let operator = site.operator().await;
+    let type_id = operator.post("/types", json!({ "volume_type": { "name": "t" } })).await.expect(200)["volume_type"]["id"].clone();
+    let type_id = type_id.as_str().unwrap();
+    let made = operator.post("/qos-specs", json!({ "qos_specs": { "name": "q", "a": "1" } })).await.expect(200);
+    let id = made["qos_specs"]["id"].as_str().unwrap();
+    let path = format!("/qos-specs/{id}");
+    operator.put(&path, json!({ "qos_specs": { "b": "2" } })).await.expect(200);
+    operator.put(&format!("{path}/delete_keys"), json!({ "keys": ["a"] })).await.expect(202);
+    for verb in ["associate", "disassociate"] {
+        operator.get(&format!("{path}/{verb}?vol_type_id={type_id}")).await.expect(202);
+    }
+    operator.get(&format!("{path}/disassociate_all")).await.expect(202);
+    operator.delete(&path).await.expect(202);
+    let expected =
+        ["create", "update", "delete_keys", "associate", "disassociate", "disassociate_all", "delete"].map(|v| format!("qos_specs.{v}"));
+    assert_eq!(until_told(id, "qos_specs.delete").await, expected);
+    assert_eq!(payload(id, "qos_specs.associate"), json!({ "qos_specs_id": id, "type_id": type_id }));
 }

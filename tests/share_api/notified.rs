@@ -5,7 +5,7 @@ use support::receiver::Receiver;
 
 use crate::{
     ensure::{HOST, patient},
-    site::{Site, action, allow, backend, snapshot, snapshot_action, try_snapshot},
+    site::{Site, action, allow, backend, snapshot, snapshot_action, text, try_snapshot},
 };
 
 async fn start(receiver: &Receiver) -> Site {
@@ -134,4 +134,48 @@ async fn the_life_of_a_shares_snapshot_is_told() {
     assert_eq!(told, expected);
     let told = receiver.until_taken(&share, "share.update.end").await;
     assert_eq!(told[2..], ["share.update.start", "share.update.end"]);
+}
+
+#[tokio::test]
+async fn a_share_types_life_is_told_in_its_order() {
+    let receiver = Receiver::start().await;
+    let site = start(&receiver).await;
+    let operator = site.operator().await;
+    let specs = json!({ "driver_handles_share_servers": "false" });
+    let private = json!({ "share_type": { "name": "told", "extra_specs": specs, "share_type_access:is_public": false } });
+    let id = text(&operator.post("/types", private).await.expect(200)["share_type"]["id"]);
+    let path = format!("/types/{id}");
+    operator.put(&path, json!({ "share_type": { "description": "d" } })).await.expect(200);
+    operator.post(&format!("{path}/extra_specs"), json!({ "extra_specs": { "a": "1" } })).await.expect(200);
+    operator.delete(&format!("{path}/extra_specs/a")).await.expect(202);
+    operator.post(&format!("{path}/action"), json!({ "addProjectAccess": { "project": operator.project_id } })).await.expect(202);
+    operator.delete(&path).await.expect(202);
+    let expected = [
+        "share_type.create",
+        "share_type.update",
+        "share_type_extra_specs.create",
+        "share_type_extra_specs.delete",
+        "share_type_project.access.add",
+        "share_type.delete",
+    ];
+    assert_eq!(receiver.until_taken(&id, "share_type.delete").await, expected);
+}
+
+#[tokio::test]
+async fn a_share_group_types_life_is_told_in_its_order() {
+    let receiver = Receiver::start().await;
+    let site = start(&receiver).await;
+    let operator = site.operator().await;
+    let specs = json!({ "driver_handles_share_servers": "false" });
+    let takes = text(
+        &operator.post("/types", json!({ "share_type": { "name": "t", "extra_specs": specs } })).await.expect(200)["share_type"]["id"],
+    );
+    let asked = json!({ "share_group_type": { "name": "g", "share_types": [takes] } });
+    let id = text(&operator.post("/share-group-types", asked).await.expect(200)["share_group_type"]["id"]);
+    let path = format!("/share-group-types/{id}");
+    operator.post(&format!("{path}/group-specs"), json!({ "group_specs": { "a": "1" } })).await.expect(200);
+    operator.delete(&format!("{path}/group-specs/a")).await.expect(204);
+    operator.delete(&path).await.expect(204);
+    let expected = ["share_group_type.create", "share_group_type_specs.create", "share_group_type_specs.delete", "share_group_type.delete"];
+    assert_eq!(receiver.until_taken(&id, "share_group_type.delete").await, expected);
 }

@@ -39,6 +39,7 @@ pub mod snapshot_access;
 pub mod snapshot_location;
 pub mod snapshot_metadata;
 pub mod transfer;
+pub mod type_event;
 pub mod volume;
 pub mod volume_metadata;
 pub mod volume_type;

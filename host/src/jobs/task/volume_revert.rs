@@ -17,7 +17,7 @@ use crate::{
     driver::{DriverError, DriverResult, ErrorKind},
     jobs::{JobContext, Outcome, Task, TaskError},
     notify::message::{Action, Detail},
-    service::volume::destroy::event_now,
+    service::{snapshot, volume::destroy::event_now},
     store::sql::volumes::VolumeRow,
 };
 
@@ -105,8 +105,9 @@ async fn end(
         }
         reverted = why.is_none();
     }
-    let told = if reverted { "volume.revert.end" } else { "volume.revert.error" };
-    event_now(&mut tx, told, &cx.job.resource_id, &cx.job.request_id).await?;
+    let end = if reverted { "end" } else { "error" };
+    event_now(&mut tx, &format!("volume.revert.{end}"), &cx.job.resource_id, &cx.job.request_id).await?;
     tx.snapshot_status(&ask.snapshot_id, &[SnapshotStatus::Restoring], SnapshotStatus::Available, now).await?;
+    snapshot::destroy::event_now(&mut tx, &format!("snapshot.revert.{end}"), &ask.snapshot_id, &cx.job.request_id).await?;
     settled(cx, tx).await
 }

@@ -1,12 +1,14 @@
 //! Giving QoS specs to types and taking them back. A type has at most one.
 
+use serde_json::json;
+
 use super::load;
 use crate::{
     app::App,
     context::RequestContext,
     error::{Error, Result},
     policy::Target,
-    service::{refusal, volume_type},
+    service::{refusal, type_event, volume_type},
 };
 
 const UPDATE: &str = "volume_extension:qos_specs_manage:update";
@@ -31,6 +33,7 @@ pub async fn give(app: &App, ctx: &RequestContext, id: &str, type_id: &str) -> R
     if !tx.qos_associate(id, &to.row.id).await? {
         return Err(Error::invalid(format!("Type {type_id:.255} is already associated with another qos specs.")));
     }
+    type_event::tell_qos(&mut tx, ctx, id, "associate", json!({ "type_id": to.row.id })).await?;
     Ok(tx.commit().await?)
 }
 
@@ -46,5 +49,7 @@ pub async fn take(app: &App, ctx: &RequestContext, id: &str, type_id: Option<&st
     if let Some(type_id) = type_id.filter(|_| taken == 0) {
         return Err(refusal::type_not_found(type_id));
     }
+    let what = if type_id.is_some() { "disassociate" } else { "disassociate_all" };
+    type_event::tell_qos(&mut tx, ctx, id, what, json!({ "type_id": type_id })).await?;
     Ok(tx.commit().await?)
 }

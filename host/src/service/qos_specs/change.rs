@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::json;
 use uuid::Uuid;
 
 use super::{KIND, MAX_PAIRS, load, not_found};
@@ -11,7 +12,7 @@ use crate::{
     context::RequestContext,
     error::{Error, Result},
     policy::Target,
-    service::page::to_tombstone,
+    service::{page::to_tombstone, type_event},
     store::{
         StoreError,
         sql::{
@@ -45,6 +46,7 @@ pub async fn create(
         StoreError::Duplicate { .. } => Error::conflict(format!("QoS Specs {} already exists.", made.row.name)),
         other => other.into(),
     })?;
+    type_event::tell_qos(&mut tx, ctx, &made.row.id, "create", json!({ "name": made.row.name })).await?;
     tx.commit().await?;
     Ok(made)
 }
@@ -60,6 +62,7 @@ pub async fn update(app: &App, ctx: &RequestContext, id: &str, consumer: Option<
     if !tx.qos_specs_update(id, consumer, specs, clock::now()).await? {
         return Err(not_found(id));
     }
+    type_event::tell_qos(&mut tx, ctx, id, "update", json!({ "specs": specs })).await?;
     Ok(tx.commit().await?)
 }
 
@@ -73,6 +76,7 @@ pub async fn delete_keys(app: &App, ctx: &RequestContext, id: &str, keys: &[Stri
             return Err(Error::not_found(format!("QoS spec {id:.255} has no spec with key {key:.255}.")));
         }
     }
+    type_event::tell_qos(&mut tx, ctx, id, "delete_keys", json!({ "keys": keys })).await?;
     Ok(tx.commit().await?)
 }
 
@@ -98,6 +102,7 @@ pub async fn delete(app: &App, ctx: &RequestContext, id: &str, force: bool) -> R
         ..Tombstone::default()
     })
     .await?;
+    type_event::tell_qos(&mut tx, ctx, id, "delete", json!({})).await?;
     Ok(tx.commit().await?)
 }
 

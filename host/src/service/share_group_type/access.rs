@@ -5,6 +5,7 @@ use crate::{
     app::App,
     context::RequestContext,
     error::{Error, Result},
+    service::type_event::{self, Change},
     store::{StoreError, sql::types::TypeOf},
 };
 
@@ -33,6 +34,7 @@ pub async fn add(app: &App, ctx: &RequestContext, type_id: &str, project_id: &st
         StoreError::Missing { .. } => not_found(type_id),
         other => other.into(),
     })?;
+    type_event::tell(&mut tx, ctx, TypeOf::ShareGroup, type_id, Change::AccessAdd(project_id)).await?;
     Ok(tx.commit().await?)
 }
 
@@ -45,6 +47,7 @@ pub async fn remove(app: &App, ctx: &RequestContext, type_id: &str, project_id: 
     if !tx.type_withdraw(TypeOf::ShareGroup, type_id, project_id).await? {
         return Err(Error::not_found(format!("Share group type access not found for {type_id} / {project_id} combination.")));
     }
+    type_event::tell(&mut tx, ctx, TypeOf::ShareGroup, type_id, Change::AccessRemove(project_id)).await?;
     Ok(tx.commit().await?)
 }
 

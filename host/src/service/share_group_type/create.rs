@@ -8,7 +8,10 @@ use crate::{
     clock,
     context::RequestContext,
     error::{Error, Result},
-    service::{share_refusal as refusal, share_type},
+    service::{
+        share_refusal as refusal, share_type,
+        type_event::{self, Change},
+    },
     store::{
         StoreError,
         sql::types::{Type, TypeOf, TypeRow},
@@ -62,6 +65,7 @@ pub async fn create(app: &App, ctx: &RequestContext, ask: CreateGroupType) -> Re
             other => other.into(),
         })?;
     }
+    type_event::tell(&mut tx, ctx, TypeOf::ShareGroup, &row.id, Change::Create(&row.name)).await?;
     tx.commit().await?;
     Ok(GroupType { of: Type { row, specs }, share_types })
 }

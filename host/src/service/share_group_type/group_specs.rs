@@ -5,6 +5,7 @@ use crate::{
     app::App,
     context::RequestContext,
     error::{Error, Result},
+    service::type_event::{self, Change},
     store::sql::types::TypeOf,
 };
 
@@ -48,6 +49,7 @@ pub async fn put(app: &App, ctx: &RequestContext, type_id: &str, action: &str, s
     merged.retain(|(k, _)| !specs.iter().any(|(new, _)| new == k));
     check_spec_count(merged.len() + specs.len())?;
     tx.type_specs_put(TypeOf::ShareGroup, type_id, specs).await?;
+    type_event::tell(&mut tx, ctx, TypeOf::ShareGroup, type_id, Change::SpecsPut(specs)).await?;
     Ok(tx.commit().await?)
 }
 
@@ -60,6 +62,7 @@ pub async fn remove(app: &App, ctx: &RequestContext, type_id: &str, key: &str) -
     if !tx.type_spec_remove(TypeOf::ShareGroup, type_id, key).await? {
         return Err(no_such_key(type_id, key));
     }
+    type_event::tell(&mut tx, ctx, TypeOf::ShareGroup, type_id, Change::SpecRemove(key)).await?;
     Ok(tx.commit().await?)
 }
 

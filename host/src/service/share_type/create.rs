@@ -9,6 +9,7 @@ use crate::{
     context::RequestContext,
     domain::share_type::tidied,
     error::{Error, Result},
+    service::type_event::{self, Change},
     store::{
         StoreError,
         sql::types::{Type, TypeOf, TypeRow},
@@ -44,6 +45,7 @@ pub async fn create(app: &App, ctx: &RequestContext, ask: CreateType) -> Result<
     };
     let mut tx = app.store.begin().await?;
     tx.type_insert(TypeOf::Share, &row, &specs).await.map_err(|e| name_taken(e, &row.name))?;
+    type_event::tell(&mut tx, ctx, TypeOf::Share, &row.id, Change::Create(&row.name)).await?;
     tx.commit().await?;
     Ok(Type { row, specs })
 }

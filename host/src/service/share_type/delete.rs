@@ -5,7 +5,10 @@ use crate::{
     app::App,
     context::RequestContext,
     error::{Error, Result},
-    service::share_refusal as refusal,
+    service::{
+        share_refusal as refusal,
+        type_event::{self, Change},
+    },
     store::sql::types::TypeOf,
 };
 
@@ -22,5 +25,6 @@ pub async fn delete(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
     }
     // its figures and limits are kept under its id and count nothing any more
     tx.quota_forget_type(id).await?;
+    type_event::tell(&mut tx, ctx, TypeOf::Share, id, Change::Delete).await?;
     Ok(tx.commit().await?)
 }

@@ -7,7 +7,10 @@ use crate::{
     context::RequestContext,
     domain::share_type::{HANDLES_SERVERS, SNAPSHOT_SUPPORT, tidied},
     error::{Error, Result},
-    service::share_refusal as refusal,
+    service::{
+        share_refusal as refusal,
+        type_event::{self, Change},
+    },
     store::sql::types::TypeOf,
 };
 
@@ -61,6 +64,7 @@ pub async fn put(
     merged.retain(|(k, _)| !specs.iter().any(|(new, _)| new == k));
     check_spec_count(merged.len() + specs.len())?;
     tx.type_specs_put(TypeOf::Share, type_id, &specs).await?;
+    type_event::tell(&mut tx, ctx, TypeOf::Share, type_id, Change::SpecsPut(&specs)).await?;
     tx.commit().await?;
     Ok(specs)
 }
@@ -80,6 +84,7 @@ pub async fn remove(app: &App, ctx: &RequestContext, type_id: &str, key: &str) -
     if !tx.type_spec_remove(TypeOf::Share, type_id, key).await? {
         return Err(no_such_key(type_id, key));
     }
+    type_event::tell(&mut tx, ctx, TypeOf::Share, type_id, Change::SpecRemove(key)).await?;
     Ok(tx.commit().await?)
 }
 

@@ -6,7 +6,10 @@ use crate::{
     clock,
     context::RequestContext,
     error::{Error, Result},
-    service::share_refusal as refusal,
+    service::{
+        share_refusal as refusal,
+        type_event::{self, Change},
+    },
     store::sql::types::{Type, TypeOf},
 };
 
@@ -37,6 +40,7 @@ pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateType) 
     if !done.map_err(|e| name_taken(e, ask.name.as_deref().unwrap_or_default()))? {
         return Err(refusal::type_not_found());
     }
+    type_event::tell(&mut tx, ctx, TypeOf::Share, id, Change::Update).await?;
     tx.commit().await?;
     load(app, ctx, id).await
 }

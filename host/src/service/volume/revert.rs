@@ -11,7 +11,7 @@ use crate::{
     context::RequestContext,
     domain::{snapshot::SnapshotStatus, volume::VolumeStatus},
     error::{Error, Result},
-    service::{refusal, volume::destroy::event},
+    service::{refusal, snapshot, volume::destroy::event},
     store::sql::{snapshots::SnapshotRow, volumes::VolumeRow},
 };
 
@@ -35,6 +35,7 @@ pub async fn revert(app: &Arc<App>, ctx: &RequestContext, id: &str, snapshot_id:
     let job = super::create::job(app, ctx, id, volume.backend(), "volume.revert", json!({ "snapshot_id": snapshot_id }));
     tx.enqueue(&app.jobs, job).await?;
     event(&mut tx, "volume.revert.start", &volume, &ctx.request_id).await?;
+    snapshot::destroy::event_now(&mut tx, "snapshot.revert.start", snapshot_id, &ctx.request_id).await?;
     Ok(tx.commit().await?)
 }
 

@@ -5,6 +5,7 @@ use crate::{
     context::RequestContext,
     error::{Error, Result},
     policy::Target,
+    service::type_event::{self, Change},
     store::StoreError,
     store::sql::types::TypeOf,
 };
@@ -33,6 +34,7 @@ pub async fn add(app: &App, ctx: &RequestContext, type_id: &str, project_id: &st
         }
         other => other.into(),
     })?;
+    type_event::tell(&mut tx, ctx, TypeOf::Volume, type_id, Change::AccessAdd(project_id)).await?;
     Ok(tx.commit().await?)
 }
 
@@ -45,6 +47,7 @@ pub async fn remove(app: &App, ctx: &RequestContext, type_id: &str, project_id: 
     if !tx.type_withdraw(TypeOf::Volume, type_id, project_id).await? {
         return Err(Error::not_found(format!("Volume type access not found for {type_id} / {project_id} combination.")));
     }
+    type_event::tell(&mut tx, ctx, TypeOf::Volume, type_id, Change::AccessRemove(project_id)).await?;
     Ok(tx.commit().await?)
 }
 

@@ -8,6 +8,7 @@ use crate::{
     context::RequestContext,
     error::{Error, Result},
     policy::Target,
+    service::type_event::{self, Change},
     store::{
         StoreError,
         sql::types::{Type, TypeOf, TypeRow},
@@ -41,6 +42,7 @@ pub async fn create(app: &App, ctx: &RequestContext, ask: CreateType) -> Result<
     };
     let mut tx = app.store.begin().await?;
     tx.type_insert(TypeOf::Volume, &row, &ask.specs).await.map_err(|e| name_taken(e, &row.name))?;
+    type_event::tell(&mut tx, ctx, TypeOf::Volume, &row.id, Change::Create(&row.name)).await?;
     tx.commit().await?;
     let mut specs = ask.specs;
     specs.sort();

@@ -6,7 +6,11 @@ use crate::{
     context::RequestContext,
     error::{Error, Result},
     policy::Target,
-    service::{page::to_tombstone, refusal},
+    service::{
+        page::to_tombstone,
+        refusal,
+        type_event::{self, Change},
+    },
     store::sql::{
         tombstones::Tombstone,
         types::{TypeOf, TypeSort},
@@ -34,6 +38,7 @@ pub async fn delete(app: &App, ctx: &RequestContext, id: &str) -> Result<()> {
             ..Tombstone::default()
         })
         .await?;
+        type_event::tell(&mut tx, ctx, TypeOf::Volume, id, Change::Delete).await?;
         return Ok(tx.commit().await?);
     }
     Err(Error::invalid("Target volume type is still in use."))

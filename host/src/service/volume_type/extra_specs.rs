@@ -5,7 +5,10 @@ use crate::{
     context::RequestContext,
     error::{Error, Result},
     policy::Target,
-    service::refusal,
+    service::{
+        refusal,
+        type_event::{self, Change},
+    },
     store::sql::types::TypeOf,
 };
 
@@ -48,6 +51,7 @@ pub async fn put(app: &App, ctx: &RequestContext, type_id: &str, action: &str, s
     super::check_cacheable(&merged)?;
     super::check_spec_count(merged.len())?;
     tx.type_specs_put(TypeOf::Volume, type_id, specs).await?;
+    type_event::tell(&mut tx, ctx, TypeOf::Volume, type_id, Change::SpecsPut(specs)).await?;
     Ok(tx.commit().await?)
 }
 
@@ -66,6 +70,7 @@ pub async fn remove(app: &App, ctx: &RequestContext, type_id: &str, key: &str) -
     if !tx.type_spec_remove(TypeOf::Volume, type_id, key).await? {
         return Err(no_such_key(type_id, key));
     }
+    type_event::tell(&mut tx, ctx, TypeOf::Volume, type_id, Change::SpecRemove(key)).await?;
     Ok(tx.commit().await?)
 }
 

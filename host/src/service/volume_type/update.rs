@@ -6,7 +6,10 @@ use crate::{
     context::RequestContext,
     error::{Error, Result},
     policy::Target,
-    service::refusal,
+    service::{
+        refusal,
+        type_event::{self, Change},
+    },
     store::sql::types::{Type, TypeOf},
 };
 
@@ -46,6 +49,7 @@ pub async fn update(app: &App, ctx: &RequestContext, id: &str, ask: UpdateType) 
             tx.quota_rename(&format!("{resource}_{old}"), &format!("{resource}_{new}")).await?;
         }
     }
+    type_event::tell(&mut tx, ctx, TypeOf::Volume, id, Change::Update).await?;
     tx.commit().await?;
     super::load(app, ctx, id).await
 }
