@@ -29,6 +29,8 @@ const SMALL: &[&str] = &[
     "pools",
     "backends",
     "workers",
+    "processes",
+    "process_log_levels",
     "duties",
     "settings",
     "webhook_state",
