@@ -7,6 +7,7 @@ use std::{
 };
 
 mod copies;
+mod replication;
 
 use futures::future::BoxFuture;
 use stowage::driver::{
@@ -64,6 +65,9 @@ struct State {
     snapshots: BTreeMap<String, (String, String)>,
     /// Volume id to what is connected and was lost.
     lost: BTreeMap<String, BTreeMap<String, (String, AccessMode)>>,
+    targets: Vec<String>,
+    without_copy: BTreeSet<String>,
+    failed_over: Vec<Vec<String>>,
     /// Interfaces that the driver does not export.
     lacks: BTreeSet<&'static str>,
 }
@@ -183,6 +187,7 @@ impl Array {
         interfaces.volumes = Some(face.clone());
         interfaces.connection_info = Some(face.clone());
         interfaces.poll = Some(face.clone());
+        interfaces.volume_replication = Some(face.clone());
         self.offer_copies(&mut interfaces, face);
         let identity = DriverIdentity {
             file: "array".into(),

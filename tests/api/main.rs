@@ -9,6 +9,7 @@ mod connect_turns;
 mod copies;
 mod events;
 mod exports;
+mod failover;
 mod fields;
 mod hanging;
 mod key_sets;

@@ -12,6 +12,7 @@ use stowage::{
 };
 use support::{Client, Persona, callers::callers, coverage, record};
 
+use crate::array::Array;
 use crate::site::{Site, complete, connect, connector, reserve, uuid};
 
 /// Whether the operation is about something that belongs to a project other than by being the caller's.
@@ -209,6 +210,12 @@ impl Maker<'_> {
             ("PUT /v3/os-services/enable" | "PUT /v3/os-services/disable" | "PUT /v3/os-services/disable-log-reason", _) => {
                 (vec![], json!({ "host": "stowage@b", "binary": "cinder-volume", "disabled_reason": "r" }))
             }
+            ("PUT /v3/os-services/failover_host" | "PUT /v3/os-services/failover", _) => {
+                // whoever was before has it failing over
+                let path = "/os-services?host=stowage@c&binary=cinder-volume";
+                self.operator.until(path, |a| a.body()["services"][0]["replication_status"] != "failing-over").await;
+                (vec![], json!({ "host": "stowage@c" }))
+            }
             ("PUT /v3/os-services/set-log", _) => (vec![], json!({ "level": "INFO" })),
             ("PUT /v3/os-services/get-log", _) => (vec![], json!({})),
             ("GET /v3/os-hosts/{}", _) => (vec!["stowage@a".into()], Value::Null),
@@ -322,6 +329,11 @@ async fn every_route_lets_in_whom_upstreams_table_lets_in_and_nobody_else() {
     let site = Site::start_with(|c| (c.quota.volumes, c.quota.snapshots, c.quota.gigabytes) = (-1, -1, -1)).await;
     // what is switched off and on
     site.serve("stowage@b", &site.array).await;
+    // what fails over, and is given nothing
+    let copied = Array::new(&["p1"]);
+    copied.replicates_to(&["east"]);
+    site.serve("stowage@c", &copied).await;
+    site.operator().await.put("/os-services/disable", json!({ "host": "stowage@c", "binary": "cinder-volume" })).await.expect(200);
     let callers = callers(site.personas().await, Api::Block, &site.url(Api::Block), &site.url(Api::Identity)).await;
     let maker = Maker { site: &site, member: site.member().await.at("3.71"), operator: site.operator().await.at("3.71") };
     let table = coverage::upstream(Api::Block);

@@ -4,6 +4,7 @@
 //! every test: no job is left, no resource is in a transitional state, the array has the objects of the resources that
 //! exist and no others.
 
+mod failover;
 mod kill;
 mod live_subnets;
 mod lost_answer;

@@ -91,7 +91,7 @@ async fn a_loaded_driver_says_who_it_is_and_what_it_has() {
     let (loaded, _) = Rig::new().await.loader.load_component("memory", &bytes).await.unwrap();
     let id = loaded.identity();
     assert_eq!((id.name.as_str(), id.file.as_str(), id.interface_version.as_str()), ("memory", "memory", "0.1.0"));
-    assert_eq!(id.exports.len(), 25, "{:?}", id.exports);
+    assert_eq!(id.exports.len(), 26, "{:?}", id.exports);
     assert!(loaded.options().iter().any(|o| o.name == "pools"));
 }
 

@@ -1,9 +1,12 @@
 //! Every interface of the contract is bound and reaches a component: each verb once, through the real sandbox.
 
 use serde_json::json;
-use stowage::driver::types::{
-    AccessChange, AccessMode, Answer, ConnectionTarget, DisconnectTarget, EnsureItem, EnsureOutcome, NetworkCheck, NewType, PollOutcome,
-    RetypeOutcome, ServerSituation, ShareServer, StringMap,
+use stowage::driver::{
+    ErrorKind,
+    types::{
+        AccessChange, AccessMode, Answer, ConnectionTarget, DisconnectTarget, EnsureItem, EnsureOutcome, NetworkCheck, NewType,
+        PollOutcome, RetypeOutcome, ServerSituation, ShareServer, StringMap,
+    },
 };
 
 use crate::{
@@ -66,6 +69,30 @@ async fn volumes_that_somebody_else_made() {
     let v = volume(7);
     assert_eq!(manage.adopt(&c, &v, &reference).await.unwrap().size_gib, 7);
     manage.release(&c, &v).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn replicated_volumes_fail_over_and_each_is_answered_once() {
+    let rig = Rig::new().await;
+    let backend = rig.memory("m", json!({ "replication_targets": ["east", "west"] })).await;
+    let (c, v, missing) = (call("op"), volume(1), volume(1));
+    done(backend.need_volumes().unwrap().create(&c, &v).await.unwrap());
+    let replication = backend.need_volume_replication().unwrap();
+    assert_eq!(replication.choose(&c, Some("nowhere")).await.unwrap_err().kind, ErrorKind::Invalid);
+    assert_eq!(replication.choose(&c, None).await.unwrap(), "east");
+    let states = replication.failover(&c, "east", &[v.clone(), missing.clone()]).await.unwrap();
+    assert_eq!(states[&v.id].as_ref().unwrap().provider_data.as_deref(), Some("on east"));
+    assert!(states[&missing.id].is_err());
+    replication.complete(&c, "east").await.unwrap();
+    assert_eq!(replication.choose(&c, None).await.unwrap(), "west");
+    replication.complete(&c, "default").await.unwrap();
+
+    for wrong in ["leave-out", "wrong-id"] {
+        let options = json!({ "replication_targets": ["east"], "faults": [format!("volume-replication.failover={wrong}")] });
+        let backend = rig.memory("m", options).await;
+        let answer = backend.need_volume_replication().unwrap().failover(&c, "east", std::slice::from_ref(&v)).await;
+        assert_eq!(answer.unwrap_err().kind, ErrorKind::WrongAnswer, "{wrong}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,6 +4,7 @@ mod connections;
 mod exported;
 mod manage;
 mod poll;
+mod replication;
 mod snapshots;
 pub mod volumes;
 

@@ -62,7 +62,11 @@ impl Driver for Memory {
             if plan.lie {
                 pools.iter_mut().for_each(|p| (p.total, p.free) = (Capacity::Gib(1.0), Capacity::Gib(2.0)));
             }
-            Ok(CapabilityReport { features: self.config.features.clone(), pools, extra: self.config.extra.clone() })
+            let mut extra = self.config.extra.clone();
+            if !self.config.replication_targets.is_empty() {
+                extra.push(Property::new("replication_targets", self.config.replication_targets.clone()));
+            }
+            Ok(CapabilityReport { features: self.config.features.clone(), pools, extra })
         })
     }
 }
@@ -76,6 +80,7 @@ export!(
     volume_revert,
     volume_retype,
     volume_manage,
+    volume_replication,
     connection_info,
     shares,
     share_shrink,

@@ -44,6 +44,7 @@ const CHAP: Opt<bool> = Opt::boolean("chap", "iSCSI connections carry CHAP crede
 const STRICT: Opt<bool> =
     Opt::boolean("refuse_delete_of_connected", "Deleting a connected volume is `busy`; else its connections go with it.").default("false");
 const EXTRA: Opt<Vec<String>> = Opt::texts("extra", "Free capabilities of the back end, each KEY=VALUE.");
+const REPLICATION_TARGETS: Opt<Vec<String>> = Opt::texts("replication_targets", "Where the back end may be failed over to.");
 const FOREIGN: Opt<Vec<String>> = Opt::texts("foreign", "Volumes and shares that can be adopted, each NAME:GIB[:POOL].");
 const FOREIGN_SERVERS: Opt<Vec<String>> =
     Opt::texts("foreign_servers", "Share servers that can be adopted, each NAME=ADDRESS[,ADDRESS...].");
@@ -86,6 +87,7 @@ pub fn all() -> Vec<OptionSpec> {
         ARRAY_URL.spec(),
         ARRAY_USER.spec(),
         ARRAY_PASSWORD.spec(),
+        REPLICATION_TARGETS.spec(),
         FAULTS.spec(),
     ]
 }
@@ -109,6 +111,7 @@ pub struct Config {
     pub pools: Vec<PoolSpec>,
     pub features: Features,
     pub extra: Vec<Property>,
+    pub replication_targets: Vec<String>,
     pub faults: Vec<Fault>,
     pub foreign: Vec<Foreign>,
     pub foreign_servers: Vec<ForeignServer>,
@@ -131,6 +134,7 @@ impl Config {
         Ok(Self {
             features: features(cx)?,
             extra: texts(cx, &EXTRA, &[])?.iter().map(|t| property(t)).collect::<Result<_>>()?,
+            replication_targets: texts(cx, &REPLICATION_TARGETS, &[])?,
             faults: texts(cx, &FAULTS, &[])?.iter().enumerate().map(|(n, t)| Fault::parse(n, t)).collect::<Result<_>>()?,
             foreign: texts(cx, &FOREIGN, &[])?.iter().map(|t| foreign(t, &first)).collect::<Result<_>>()?,
             foreign_servers: texts(cx, &FOREIGN_SERVERS, &[])?.iter().map(|t| foreign_server(t)).collect::<Result<_>>()?,

@@ -42,6 +42,7 @@ exported!(volume_snapshots, "exports-volume-snapshots", "stowage_driver_sdk::bin
 exported!(volume_revert, "exports-volume-revert", "stowage_driver_sdk::bindings::volume_revert");
 exported!(volume_retype, "exports-volume-retype", "stowage_driver_sdk::bindings::volume_retype");
 exported!(volume_manage, "exports-volume-manage", "stowage_driver_sdk::bindings::volume_manage");
+exported!(volume_replication, "exports-volume-replication", "stowage_driver_sdk::bindings::volume_replication");
 exported!(connection_info, "exports-connection-info", "stowage_driver_sdk::bindings::connection_info");
 exported!(shares, "exports-shares", "stowage_driver_sdk::bindings::shares");
 exported!(share_shrink, "exports-share-shrink", "stowage_driver_sdk::bindings::share_shrink");

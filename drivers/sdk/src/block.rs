@@ -122,6 +122,28 @@ impl<D: VolumeManage> bindings::volume_manage::Guest for Glue<D> {
     }
 }
 
+/// Interface `volume-replication`. The report's `extra` names the targets: `replication_targets`.
+pub trait VolumeReplication: Driver {
+    /// None: the driver's own choice. `default`: back to the back end's own array. `invalid`: no such target.
+    fn choose_target(&self, cx: &Context, target: Option<&str>) -> Result<String>;
+    /// One entry for each volume. Repeat, or there already: `serving`.
+    fn fail_over(&self, cx: &Context, target: &str, volumes: &[Volume]) -> Result<Vec<FailedOver>>;
+    /// The target is the active one. Repeat: success.
+    fn complete_failover(&self, cx: &Context, target: &str) -> Result<()>;
+}
+
+impl<D: VolumeReplication> bindings::volume_replication::Guest for Glue<D> {
+    fn choose(call: Call, target: Option<String>) -> Result<String> {
+        run("volume-replication.choose", call, |d: &D, cx| d.choose_target(cx, target.as_deref()))
+    }
+    fn failover(call: Call, target: String, volumes: Vec<Volume>) -> Result<Vec<FailedOver>> {
+        run("volume-replication.failover", call, |d: &D, cx| d.fail_over(cx, &target, &volumes))
+    }
+    fn complete(call: Call, target: String) -> Result<()> {
+        run("volume-replication.complete", call, |d: &D, cx| d.complete_failover(cx, &target))
+    }
+}
+
 /// Interface `connection-info`. A connection is one for each volume and name: `initiator` for iSCSI, `nqn` for NVMe over fabrics,
 /// each of `wwpns` for Fibre Channel, else `host`.
 pub trait ConnectionInfo: Driver {

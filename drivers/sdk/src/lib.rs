@@ -73,7 +73,8 @@ mod tests;
 pub mod types;
 
 pub use block::{
-    ConnectionInfo, Poll, VolumeClone, VolumeFromSnapshot, VolumeManage, VolumeRetype, VolumeRevert, VolumeSnapshots, Volumes,
+    ConnectionInfo, Poll, VolumeClone, VolumeFromSnapshot, VolumeManage, VolumeReplication, VolumeRetype, VolumeRevert, VolumeSnapshots,
+    Volumes,
 };
 pub use context::Context;
 pub use driver::{Driver, Glue};
@@ -94,6 +95,6 @@ pub mod prelude {
         Access, Allocations, ConnectionInfo, Context, Driver, DriverError, Ensure, LiveServer, Opt, Poll, Result, RuleChanges,
         ServerMigration, ServerResult, ShareFromSnapshot, ShareManage, ShareRevert, ShareServerManage, ShareServerMigration, ShareServers,
         ShareShrink, ShareSnapshotManage, ShareSnapshots, Shares, SnapshotAccess, VolumeClone, VolumeFromSnapshot, VolumeManage,
-        VolumeRetype, VolumeRevert, VolumeSnapshots, Volumes, export, serde_json, types::*,
+        VolumeReplication, VolumeRetype, VolumeRevert, VolumeSnapshots, Volumes, export, serde_json, types::*,
     };
 }

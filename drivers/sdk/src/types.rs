@@ -23,6 +23,7 @@ pub use bindings::{
     share_servers::{AddressCounts, ServerOutcome},
     share_snapshot_manage::Adopted as AdoptedShareSnapshot,
     volume_manage::{Adopted, Manageable, ManageablePage},
+    volume_replication::{FailedOver, VolumeState},
     volume_retype::{NewType, RetypeOutcome},
 };
 

@@ -9,11 +9,12 @@ use std::{
 };
 
 use super::{
+    block::FailedOver,
     error::{DriverError, DriverResult},
     types::{
         AddressCounts, Adopted, Answer, Connection, ConnectionTarget, EnsureItem, EnsureOutcome, ExportLocation, ManageablePage,
         NetworkUpdate, Pending, PollOutcome, RetypeOutcome, RuleState, ServerDetails, ServerMoved, ServerSituation, ShareSnapshotUpdate,
-        ShareUpdate, SnapshotUpdate, StringMap, VolumeUpdate,
+        ShareUpdate, SnapshotUpdate, StringMap, Volume, VolumeUpdate,
     },
 };
 
@@ -324,6 +325,45 @@ pub fn rule_states<'a>(asked: impl Iterator<Item = &'a str>, answered: Vec<RuleS
     }
     match by_id.into_keys().next() {
         Some(id) => wrong(format!("rule {id:?} is answered but was not asked for")),
+        None => Ok(states),
+    }
+}
+
+/// A replication target's id.
+///
+/// # Errors
+/// [`ErrorKind::WrongAnswer`](super::ErrorKind::WrongAnswer): empty, or longer than 255 bytes.
+pub fn target(id: String) -> DriverResult<String> {
+    if id.is_empty() {
+        return wrong("a replication target has no id".to_owned());
+    }
+    fits("a replication target", Some(&id), MAX_ID)?;
+    Ok(id)
+}
+
+/// The state of each volume that was to fail over.
+///
+/// # Errors
+/// [`ErrorKind::WrongAnswer`](super::ErrorKind::WrongAnswer): a volume is missing, repeated, or was never asked for.
+pub fn failed_over(
+    asked: &[Volume],
+    answered: impl IntoIterator<Item = (String, Result<VolumeUpdate, String>)>,
+) -> DriverResult<FailedOver> {
+    let ids: BTreeSet<&str> = asked.iter().map(|v| v.id.as_str()).collect();
+    let mut states = FailedOver::new();
+    for (id, state) in answered {
+        if !ids.contains(id.as_str()) {
+            return wrong(format!("volume {id:.64?} is answered but was not asked for"));
+        }
+        if let Ok(update) = &state {
+            update.check()?;
+        }
+        if states.insert(id.clone(), state.map_err(|why| why.chars().filter(|c| !c.is_control()).take(MAX_DATA).collect())).is_some() {
+            return wrong(format!("volume {id} is answered twice"));
+        }
+    }
+    match ids.into_iter().find(|id| !states.contains_key(*id)) {
+        Some(id) => wrong(format!("volume {id} is not answered")),
         None => Ok(states),
     }
 }

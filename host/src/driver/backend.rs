@@ -11,7 +11,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{
-    block::{ConnectionInfo, VolumeClone, VolumeFromSnapshot, VolumeManage, VolumeRetype, VolumeRevert, VolumeSnapshots, Volumes},
+    block::{
+        ConnectionInfo, VolumeClone, VolumeFromSnapshot, VolumeManage, VolumeReplication, VolumeRetype, VolumeRevert, VolumeSnapshots,
+        Volumes,
+    },
     call::Call,
     capability::CapabilityReport,
     error::{DriverError, DriverResult},
@@ -61,6 +64,7 @@ pub struct Interfaces {
     pub volume_revert: Option<Arc<dyn VolumeRevert>>,
     pub volume_retype: Option<Arc<dyn VolumeRetype>>,
     pub volume_manage: Option<Arc<dyn VolumeManage>>,
+    pub volume_replication: Option<Arc<dyn VolumeReplication>>,
     pub connection_info: Option<Arc<dyn ConnectionInfo>>,
     pub shares: Option<Arc<dyn Shares>>,
     pub share_shrink: Option<Arc<dyn ShareShrink>>,
@@ -91,6 +95,7 @@ impl Interfaces {
             volume_revert: None,
             volume_retype: None,
             volume_manage: None,
+            volume_replication: None,
             connection_info: None,
             shares: None,
             share_shrink: None,
@@ -201,6 +206,7 @@ impl Backend {
         volume_revert need_volume_revert: VolumeRevert = "volume-revert";
         volume_retype need_volume_retype: VolumeRetype = "volume-retype";
         volume_manage need_volume_manage: VolumeManage = "volume-manage";
+        volume_replication need_volume_replication: VolumeReplication = "volume-replication";
         connection_info need_connection_info: ConnectionInfo = "connection-info";
         shares need_shares: Shares = "shares";
         share_shrink need_share_shrink: ShareShrink = "share-shrink";

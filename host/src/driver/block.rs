@@ -1,5 +1,7 @@
 //! The interfaces of block drivers, one trait each. `wit/stowage-driver/0.1.0/block.wit` says what each verb must do.
 
+use std::collections::BTreeMap;
+
 use futures::future::BoxFuture;
 
 use super::{
@@ -70,6 +72,16 @@ pub trait VolumeManage: Send + Sync {
         after: Option<&'a str>,
         limit: u32,
     ) -> BoxFuture<'a, DriverResult<ManageablePage>>;
+}
+
+/// Of each volume: what is to be stored with it where the target serves it, or why it is lost.
+pub type FailedOver = BTreeMap<String, Result<VolumeUpdate, String>>;
+
+pub trait VolumeReplication: Send + Sync {
+    fn choose<'a>(&'a self, call: &'a Call, target: Option<&'a str>) -> BoxFuture<'a, DriverResult<String>>;
+    /// Of exactly these volumes.
+    fn failover<'a>(&'a self, call: &'a Call, target: &'a str, volumes: &'a [Volume]) -> BoxFuture<'a, DriverResult<FailedOver>>;
+    fn complete<'a>(&'a self, call: &'a Call, target: &'a str) -> BoxFuture<'a, DriverResult<()>>;
 }
 
 /// The host decides from its attachment rows who is still connected (`service::attachment::sharing`): `disconnect` only for what

@@ -41,7 +41,7 @@ impl Reconciler for LogLevels {
     fn run<'a>(&'a self) -> BoxFuture<'a, Result<String>> {
         Box::pin(async move {
             let Some(app) = self.app.upgrade() else { return Ok(String::new()) };
-            follow::look(&app, self.looks.fetch_add(1, Ordering::Relaxed) % SAYS_SO == 0).await?;
+            follow::look(&app, self.looks.fetch_add(1, Ordering::Relaxed).is_multiple_of(SAYS_SO)).await?;
             Ok(String::new())
         })
     }

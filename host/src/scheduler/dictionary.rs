@@ -27,7 +27,7 @@ pub fn stored(backend: &Backend, report: &CapabilityReport, began_at: Micros, co
     let mut capabilities = Map::new();
     extend(&mut capabilities, &report.extra);
     let typed = match kind {
-        BackendKind::Block => block_level(backend, &report.features),
+        BackendKind::Block => block_level(backend, report),
         BackendKind::Share => share_level(backend, &report.features),
     };
     capabilities.extend(typed);
@@ -81,16 +81,23 @@ fn pool(backend: &Backend, report: &CapabilityReport, pool: &Pool, config: &Sche
     }
 }
 
-fn block_level(backend: &Backend, features: &Features) -> Map<String, Value> {
+fn block_level(backend: &Backend, report: &CapabilityReport) -> Map<String, Value> {
     let mut all = common(backend);
-    let protocols: Vec<&str> = features.block_protocols.iter().filter_map(|p| BlockProtocol::spellings(p).first().copied()).collect();
+    let protocols: Vec<&str> =
+        report.features.block_protocols.iter().filter_map(|p| BlockProtocol::spellings(p).first().copied()).collect();
     all.extend(object(json!({
         "volume_backend_name": backend.name(),
         "storage_protocol": one_or_many(&protocols),
         "QoS_support": false,
-        "replication_enabled": false,
+        "replication_enabled": replicates(backend, report),
     })));
     all
+}
+
+/// The driver can fail over, and has somewhere to go.
+fn replicates(backend: &Backend, report: &CapabilityReport) -> bool {
+    let targets = report.extra.get("replication_targets");
+    backend.volume_replication().is_some() && matches!(targets, Some(types::Value::Texts(all)) if !all.is_empty())
 }
 
 fn share_level(backend: &Backend, features: &Features) -> Map<String, Value> {

@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_table_holds_every_interface_of_the_contract() {
-        assert_eq!(EXPORTS.len(), 25);
+        assert_eq!(EXPORTS.len(), 26);
         for name in ["config", "log", "http", "session", "kv", "lock", "clock", "progress"] {
             assert!(IMPORTS.iter().any(|i| i.name == name && !i.functions.is_empty()), "{name}");
         }

@@ -96,6 +96,7 @@ driver = "memory"
 [backend.options]
 pools = ["iron:60:multiattach=no"]
 multiattach = false
+replication_targets = ["east", "west"]
 """ + SHARES)
         # whatever it or a client may leave behind would be found here
         self.temporary = os.path.join(home, "tmp")

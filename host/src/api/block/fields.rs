@@ -95,7 +95,7 @@ pub static VOLUME: &[Field] = &[
     field("user_id", |v, _| FieldValue::Text(&v.row.user_id)),
     field("bootable", |v, _| FieldValue::Text(if v.row.bootable { "true" } else { "false" })),
     field("encrypted", |_, _| FieldValue::Bool(false)),
-    field("replication_status", |_, _| FieldValue::Null),
+    field("replication_status", |v, _| v.row.replication_status.as_deref().map_or(FieldValue::Null, FieldValue::Text)),
     field("consistencygroup_id", |_, _| FieldValue::Null),
     field("multiattach", |v, _| FieldValue::Bool(v.row.multiattach)),
     field("attachments", |v, look| FieldValue::Attachments { volume: v, hosts: look.sees_hosts }),

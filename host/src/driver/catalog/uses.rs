@@ -24,6 +24,9 @@ fn lacks(uses: &BackendUses, new: &Backend) -> Vec<String> {
     if uses.snapshots > 0 && new.volume_snapshots().is_none() {
         missing.push(format!("{host}: it does not export `volume-snapshots`, and {} snapshots exist", uses.snapshots));
     }
+    if uses.replicated > 0 && new.volume_replication().is_none() {
+        missing.push(format!("{host}: it does not export `volume-replication`, and {} replicated volumes exist", uses.replicated));
+    }
     if uses.shares > 0 && new.shares().is_none() {
         missing.push(format!("{host}: it does not export `shares`, and {} shares exist", uses.shares));
     }

@@ -6,6 +6,7 @@ mod attachment_connect;
 mod attachment_disconnect;
 mod backend_ensure;
 mod backend_exports;
+mod backend_failover;
 mod block_support;
 mod cleanup;
 mod connect_turn;
@@ -78,6 +79,7 @@ pub fn registry() -> Registry {
         .with(attachment_connect::AttachmentConnect)
         .with(attachment_disconnect::AttachmentDisconnect)
         .with(backend_exports::BackendExports)
+        .with(backend_failover::BackendFailover)
         .with(volume_export::VolumeExport)
         .with(share_create::ShareCreate)
         .with(share_delete::ShareDelete)

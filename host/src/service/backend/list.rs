@@ -34,6 +34,12 @@ pub struct BackendView {
     pub enabled: bool,
     pub disabled_reason: Option<String>,
     pub frozen: bool,
+    /// Of volumes: `disabled`, `enabled`, `failing-over`, `failed-over`, `failover-error`.
+    pub replication_status: Option<String>,
+    /// The replication target that serves it; none: its own array.
+    pub active_backend_id: Option<String>,
+    /// Why the last fail-over did not go as it should.
+    pub replication_reason: Option<String>,
     pub configured: bool,
     /// None: it has not reported yet.
     pub multiattach: Option<bool>,
@@ -83,6 +89,7 @@ pub async fn list(app: &App) -> Result<Vec<BackendView>> {
 fn backend(row: BackendRow, pools: Vec<PoolView>, here: Option<&BackendStatus>) -> BackendView {
     let state = row.state(clock::now());
     let reason = state.as_ref().err().cloned();
+    let replication_status = (row.kind == BackendKind::Block).then(|| row.replication_status().to_owned());
     // one that does not open here has nothing to report, and that is why
     let unopened = here.filter(|_| row.reported_at.is_none() && row.state_reason.is_none()).and_then(|b| b.reason.clone());
     BackendView {
@@ -103,6 +110,9 @@ fn backend(row: BackendRow, pools: Vec<PoolView>, here: Option<&BackendStatus>) 
         enabled: row.enabled,
         disabled_reason: row.disabled_reason,
         frozen: row.frozen,
+        replication_status,
+        active_backend_id: row.active_backend_id,
+        replication_reason: row.replication_reason,
         configured: row.configured,
         multiattach: row.multiattach,
         pools,

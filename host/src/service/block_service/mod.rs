@@ -1,5 +1,6 @@
 //! The block service's parts as operators see them: one `cinder-volume` a back end, and the scheduler.
 
+pub mod failover;
 pub mod host;
 pub mod list;
 pub mod toggle;

@@ -78,6 +78,12 @@ pub struct BackendRow {
     pub enabled: bool,
     pub disabled_reason: Option<String>,
     pub frozen: bool,
+    /// None: as its driver reports it.
+    pub replication_status: Option<String>,
+    /// The target that serves its volumes; none: its own array.
+    pub active_backend_id: Option<String>,
+    /// Why the last fail-over did not go as it should.
+    pub replication_reason: Option<String>,
     pub up: bool,
     pub state_reason: Option<String>,
     pub state_changed_at: Micros,
@@ -102,6 +108,11 @@ impl BackendRow {
     /// Up, or why not.
     pub fn state(&self, now: Micros) -> Result<(), String> {
         up_state(self.configured, self.up, self.state_reason.as_deref(), self.report_due_at.max(self.reported_at.unwrap_or(0)), now)
+    }
+    /// How its replication stands: `disabled` where the driver has none.
+    pub fn replication_status(&self) -> &str {
+        let reported = || if self.capabilities().get("replication_enabled") == Some(&Value::Bool(true)) { "enabled" } else { "disabled" };
+        self.replication_status.as_deref().unwrap_or_else(reported)
     }
     /// Back-end level capabilities as the driver reported them.
     pub fn capabilities(&self) -> Map<String, Value> {
@@ -156,8 +167,8 @@ pub enum MultiattachSupport {
 }
 
 const COLUMNS: &str = "host, kind, driver, backend_name, backend_id_given, service_uuid, availability_zone, capacity_group, configured, \
-     enabled, disabled_reason, frozen, up, state_reason, state_changed_at, capabilities, multiattach, shared_targets, report_began_at, \
-     reported_at, report_due_at, created_at, updated_at";
+     enabled, disabled_reason, frozen, replication_status, active_backend_id, replication_reason, up, state_reason, state_changed_at, \
+     capabilities, multiattach, shared_targets, report_began_at, reported_at, report_due_at, created_at, updated_at";
 
 impl Store {
     /// Back ends of one kind, or all, by name: the configured ones, and those gone on which resources remain.

@@ -12,6 +12,8 @@ pub struct BackendUses {
     /// Rules of who may mount shares.
     pub rules: i64,
     pub share_snapshots: i64,
+    /// Of the volumes, those that the array copies to others.
+    pub replicated: i64,
     pub pools: Vec<PoolUse>,
 }
 
@@ -66,6 +68,9 @@ impl Store {
                     "share_snapshot_instances n JOIN share_instances i ON i.id = n.share_instance_id WHERE n.backed AND i.backend = $1",
                     host,
                 )
+                .await?,
+            replicated: self
+                .uses("volumes WHERE replication_status IS NOT NULL AND replication_status <> 'not-capable' AND backend = $1", host)
                 .await?,
             volumes: volumes.iter().map(|(_, n, _)| n).sum(),
             shares: shares.iter().map(|(_, n)| n).sum(),

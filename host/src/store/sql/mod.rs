@@ -32,6 +32,7 @@ pub mod qos_specs;
 pub mod quota;
 pub mod quota_count;
 pub mod quota_scopes;
+pub mod replication;
 pub mod resource_locks;
 pub mod security_services;
 pub mod server_content;

@@ -12,7 +12,10 @@ use crate::{
     store::{
         StoreResult, Tx,
         bind::{Sql, Value},
-        sql::volumes::BackendIdentity,
+        sql::{
+            replication::{OF_NEW_TYPE, OF_TYPE},
+            volumes::BackendIdentity,
+        },
     },
 };
 
@@ -80,7 +83,9 @@ impl Tx {
         sql.push(", shared_targets = ").push(shared).push(", service_uuid = ").bind(identity.service_uuid.as_str());
         sql.push(", backend_name = ").bind(identity.backend_name.as_str());
         if let Some(multiattach) = moved.retyped {
-            sql.push(", volume_type_id = retype_to, multiattach = ").bind(multiattach);
+            sql.push(", volume_type_id = retype_to, replication_status = ").push(OF_NEW_TYPE).push(", multiattach = ").bind(multiattach);
+        } else {
+            sql.push(", replication_status = ").push(OF_TYPE);
         }
         sql.push(", retype_to = NULL, migration_job = NULL, migration_status = 'success'");
         push_end(&mut sql);

@@ -11,6 +11,7 @@ use crate::{
         StoreResult, Tx,
         bind::{Sql, Value},
         on_tx,
+        sql::replication::IN_PLACE,
     },
 };
 
@@ -76,7 +77,11 @@ impl Tx {
     ) -> StoreResult<bool> {
         let mut sql = Sql::new("UPDATE volumes SET ");
         if let Some(multiattach) = done {
-            sql.push("volume_type_id = retype_to, multiattach = ").bind(multiattach).push(", ");
+            sql.push("volume_type_id = retype_to, replication_status = ")
+                .push(IN_PLACE)
+                .push(", multiattach = ")
+                .bind(multiattach)
+                .push(", ");
         }
         push_update(&mut sql, update);
         sql.push("retype_to = NULL, ");

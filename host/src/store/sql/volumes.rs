@@ -13,6 +13,7 @@ use crate::{
         Store, StoreResult, Tx,
         bind::{Sql, Value},
         on_read, on_tx,
+        sql::replication::OF_TYPE,
     },
 };
 
@@ -54,6 +55,8 @@ pub struct VolumeRow {
     pub name_id: Option<String>,
     /// The job that moves it.
     pub migration_job: Option<String>,
+    /// None: its type asks for none.
+    pub replication_status: Option<String>,
     pub created_at: Micros,
     pub updated_at: Option<Micros>,
 }
@@ -82,7 +85,7 @@ impl VolumeRow {
 
 pub(super) const SELECT: &str = "SELECT v.id, v.project_id, v.user_id, v.name, v.description, v.size_gib, v.status, v.attach_status, v.migration_status, \
      v.volume_type_id, t.name AS type_name, v.availability_zone, v.host, v.provider_id, v.provider_data, v.bootable, v.multiattach, v.shared_targets, \
-     v.service_uuid, v.backend_name, v.consumes_quota, v.snapshot_id, v.source_volid, v.previous_status, v.extend_to, v.retype_to, v.readonly, v.name_id, v.migration_job, v.created_at, v.updated_at FROM volumes v JOIN volume_types t ON t.id = v.volume_type_id";
+     v.service_uuid, v.backend_name, v.consumes_quota, v.snapshot_id, v.source_volid, v.previous_status, v.extend_to, v.retype_to, v.readonly, v.name_id, v.migration_job, v.replication_status, v.created_at, v.updated_at FROM volumes v JOIN volume_types t ON t.id = v.volume_type_id";
 
 /// A volume to be inserted; it starts as `creating` and has no host.
 #[derive(Debug, Clone)]
@@ -189,11 +192,12 @@ impl Tx {
 
     /// creating -> available, with what the back end said.
     pub async fn volume_created(&mut self, id: &str, done: &CreatedVolume, now: Micros) -> StoreResult<bool> {
-        let sql = "UPDATE volumes SET status = 'available', provider_id = $2, provider_data = $3, shared_targets = $4, service_uuid = $5, backend_name = $6, \
-                   updated_at = $7 WHERE id = $1 AND status = 'creating'";
+        let sql = "UPDATE volumes SET status = 'available', replication_status = {of_type}, provider_id = $2, provider_data = $3, shared_targets = $4, service_uuid = $5, backend_name = $6, \
+                   updated_at = $7 WHERE id = $1 AND status = 'creating'"
+            .replace("{of_type}", OF_TYPE);
         let i = &done.identity;
         Ok(
-            on_tx!(self, c => sqlx::query(sql).bind(id).bind(&done.provider_id).bind(&done.provider_data).bind(i.shared_targets).bind(&i.service_uuid)
+            on_tx!(self, c => sqlx::query(sqlx::AssertSqlSafe(sql)).bind(id).bind(&done.provider_id).bind(&done.provider_data).bind(i.shared_targets).bind(&i.service_uuid)
             .bind(&i.backend_name).bind(now).execute(c).await?.rows_affected())
                 == 1,
         )

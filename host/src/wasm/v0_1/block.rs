@@ -3,6 +3,7 @@
 use futures::future::BoxFuture;
 
 use super::{
+    bindings::guest::volume_replication::VolumeState,
     call::{Adapter, ask},
     convert::{IntoHost as _, ToWit as _},
 };
@@ -10,7 +11,10 @@ use crate::driver::{
     Call, CapabilityReport, DriverError, DriverResult,
     answer::{self, checked},
     backend::Capabilities,
-    block::{ConnectionInfo, VolumeClone, VolumeFromSnapshot, VolumeManage, VolumeRetype, VolumeRevert, VolumeSnapshots, Volumes},
+    block::{
+        ConnectionInfo, FailedOver, VolumeClone, VolumeFromSnapshot, VolumeManage, VolumeReplication, VolumeRetype, VolumeRevert,
+        VolumeSnapshots, Volumes,
+    },
     capability::ShareServerMode,
     types::{
         AccessMode, Adopted, Answer, Connection, Connector, DisconnectTarget, ManageablePage, NewType, RetypeOutcome, SnapshotUpdate,
@@ -119,6 +123,24 @@ impl VolumeManage for Adapter {
         limit: u32,
     ) -> BoxFuture<'a, DriverResult<ManageablePage>> {
         ask!(self, call, "volume-manage.list-manageable", volume_manage.call_list_manageable(pool, after, limit), w => answer::page(limit, w.host()))
+    }
+}
+
+impl VolumeReplication for Adapter {
+    fn choose<'a>(&'a self, call: &'a Call, target: Option<&'a str>) -> BoxFuture<'a, DriverResult<String>> {
+        ask!(self, call, "volume-replication.choose", volume_replication.call_choose(target), w => answer::target(w))
+    }
+    fn failover<'a>(&'a self, call: &'a Call, target: &'a str, volumes: &'a [Volume]) -> BoxFuture<'a, DriverResult<FailedOver>> {
+        ask!(self, call, "volume-replication.failover", volume_replication.call_failover(target, &volumes.wit()), w => {
+            let entries = w.into_iter().map(|f| match f.state {
+                VolumeState::Serving(update) => (f.id, Ok(update.host())),
+                VolumeState::Lost(why) => (f.id, Err(why)),
+            });
+            answer::failed_over(volumes, entries)
+        })
+    }
+    fn complete<'a>(&'a self, call: &'a Call, target: &'a str) -> BoxFuture<'a, DriverResult<()>> {
+        ask!(self, call, "volume-replication.complete", volume_replication.call_complete(target), w => Ok(w))
     }
 }
 

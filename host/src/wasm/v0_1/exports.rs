@@ -64,6 +64,7 @@ exports! {
     volume_revert = "volume-revert";
     volume_retype = "volume-retype";
     volume_manage = "volume-manage";
+    volume_replication = "volume-replication";
     connection_info = "connection-info";
     shares = "shares";
     share_shrink = "share-shrink";

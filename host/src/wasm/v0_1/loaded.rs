@@ -273,6 +273,7 @@ impl Loaded {
             volume_revert,
             volume_retype,
             volume_manage,
+            volume_replication,
             connection_info,
             shares,
             share_shrink,

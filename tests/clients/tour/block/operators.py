@@ -1,5 +1,6 @@
 """What who runs the cloud looks at: services, pools, capabilities, zones, filters, messages."""
 from printed import holds, same, says
+from share import words
 
 SERVICES = ["Binary", "Host", "Zone", "Status", "State", "Updated At", "Cluster", "Backend State"]
 
@@ -92,4 +93,17 @@ def log_levels(t):
     same([(row["Binary"], row["Level"]) for row in rows if row["Prefix"] == "stowage::jobs"], [(binary, "INFO") for binary in binaries])
 
 
-STEPS = [services, disabled, messages, pools, capabilities, zones_and_filters, hosts, log_levels]
+def failover(t):
+    """openstack and cinder: a back end fails over to another array, and back"""
+    def replication():
+        row = [row for row in t.admin.cinder("service-list", "--withreplication").table() if row["Host"] == "stowage@memory2"][0]
+        return row["Replication Status"], row["Active Backend ID"], row["Status"]
+
+    t.admin.openstack("volume", "host", "failover", "stowage@memory2", "--volume-backend", "east")
+    words.until(replication, ("failed-over", "east", "disabled"), "the fail-over")
+    t.admin.cinder("failover-host", "stowage@memory2", "--backend_id", "default")
+    words.until(lambda: replication()[::2], ("enabled", "enabled"), "the way back")
+    says(t.admin.cinder("failover-host", "stowage@memory1", status=1), "must be enabled or failed-over")
+
+
+STEPS = [services, disabled, messages, pools, capabilities, zones_and_filters, hosts, log_levels, failover]

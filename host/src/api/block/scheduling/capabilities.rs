@@ -31,7 +31,7 @@ pub async fn show(req: ApiRequest) -> Result<Reply> {
             "display_name": text("display_name"),
             "description": text("description"),
             "visibility": "public",
-            "replication_targets": [],
+            "replication_targets": known.get("replication_targets").cloned().unwrap_or_else(|| json!([])),
             "properties": properties(&known),
         }),
     )

@@ -35,8 +35,8 @@ fn render(service: &Part, minor: u16) -> Value {
             "state": state(up),
             "updated_at": api_text(row.reported_at.unwrap_or(row.updated_at)),
             "disabled_reason": row.disabled_reason.as_deref().or(row.frozen.then_some("frozen")),
-            "replication_status": "disabled",
-            "active_backend_id": null,
+            "replication_status": row.replication_status(),
+            "active_backend_id": row.active_backend_id,
             "frozen": row.frozen,
         }),
     };

@@ -1,5 +1,6 @@
 //! `/os-services`.
 
+mod failover;
 mod list;
 mod log_levels;
 mod toggle;
@@ -10,6 +11,13 @@ use crate::{
 };
 
 const WHICH: &[(&str, &str, &str)] = &[("host", "string", "host@backend"), ("binary", "string", "cinder-volume")];
+
+const FAILOVER: &str = "volume_extension:services:update,volume:failover_host";
+const FAIL_OVER: &[(&str, &str, &str)] = &[
+    ("host", "string", "host@backend"),
+    ("backend_id", "string", "a replication target, default for the back end's own array, none for the driver's choice"),
+    ("cluster", "string", "from 3.26, instead of the host; there are none"),
+];
 
 pub const ROUTES: &[Route] = &[
     Route::new(Api::Block, Verb::Get, "/os-services", "volume_extension:services:index", 200, "List services", handler!(list::list))
@@ -58,6 +66,29 @@ pub const ROUTES: &[Route] = &[
     Route::new(Api::Block, Verb::Put, "/os-services/thaw", "volume:thaw_host", 200, "Thaw a back end", handler!(toggle::thaw))
         .system_too()
         .body(&[("host", "string", "host@backend")]),
+    Route::new(
+        Api::Block,
+        Verb::Put,
+        "/os-services/failover_host",
+        FAILOVER,
+        202,
+        "Have a back end's volumes served from another array",
+        handler!(failover::failover),
+    )
+    .system_too()
+    .body(FAIL_OVER),
+    Route::new(
+        Api::Block,
+        Verb::Put,
+        "/os-services/failover",
+        FAILOVER,
+        202,
+        "Have a back end's volumes served from another array",
+        handler!(failover::failover),
+    )
+    .since(26)
+    .system_too()
+    .body(FAIL_OVER),
     Route::new(
         Api::Block,
         Verb::Put,
