@@ -11,6 +11,7 @@ mod lost_answer;
 mod lost_exports;
 mod next_send;
 mod paused_worker;
+mod server_migration;
 mod share_servers;
 mod undo;
 mod volume_work;

@@ -24,16 +24,24 @@ pub struct World {
 
 impl World {
     pub async fn start() -> Self {
+        Self::with(&["array"]).await
+    }
+
+    /// With these back ends, all of them in one array, the first with the most room.
+    pub async fn with(names: &[&str]) -> Self {
         let array = Array::start().await.unwrap();
         let process = Process::start(|c| {
-            let mut backend = BackendConfig::of_shares("array", "memory");
-            backend.grants.http = vec![array.url().trim_start_matches("http://").to_owned()];
-            let options = json!({
-                "array_url": array.url(), "driver_handles_share_servers": "yes", "addresses_per_subnet": 2, "multiple_subnets": true,
-                "allocation_update": true,
-            });
-            backend.options = options.as_object().unwrap().clone();
-            c.backends = vec![backend];
+            let of = |(n, name): (usize, &&str)| {
+                let mut backend = BackendConfig::of_shares(*name, "memory");
+                backend.grants.http = vec![array.url().trim_start_matches("http://").to_owned()];
+                let options = json!({
+                    "array_url": array.url(), "driver_handles_share_servers": "yes", "addresses_per_subnet": 2, "multiple_subnets": true,
+                    "allocation_update": true, "pools": [format!("pool{n}:{}", 10_000 >> n)],
+                });
+                backend.options = options.as_object().unwrap().clone();
+                backend
+            };
+            c.backends = names.iter().enumerate().map(of).collect();
             c.network.subnets = vec![SubnetConfig {
                 id: "blue".into(),
                 network_id: "net".into(),

@@ -101,13 +101,14 @@ const NOT_THERE: &str = "a share server that is not there is refused as invalid"
 const MAY_MOVE: &str = "asking whether a share server could move answers the same again, and changes nothing";
 const CANCELLED: &str = "a migration that was begun twice is one, and is cancelled once or never begun with nothing left of it";
 const COMPLETED: &str = "a migration is completed once, however often, and says of each share and snapshot once where it is";
+const TAKEN_BACK: &str = "a cancel after the last step brings everything back, or is refused as a risk to lose data";
 const ABANDONED: &str = "what is left of a source is abandoned once, however often, and the destination keeps all";
 
 #[tokio::test]
 async fn promises_are_kept_by_share_servers_that_are_taken_over_and_that_move() {
     for more in [json!({}), json!({ "admin_addresses": 2, "share_protocols": ["cifs"] }), json!({ "ip_versions": ["6"] })] {
         let report = report("memory", servers(more.clone())).await;
-        for promise in [FOUND, ADOPTED, NOT_THERE, MAY_MOVE, CANCELLED, COMPLETED, ABANDONED] {
+        for promise in [FOUND, ADOPTED, NOT_THERE, MAY_MOVE, CANCELLED, COMPLETED, TAKEN_BACK, ABANDONED] {
             assert_eq!(outcome(&report, promise), &Outcome::Kept, "{more}: {promise}");
         }
     }
@@ -130,7 +131,7 @@ async fn promises_are_kept_by_a_share_server_that_moves_to_another_array() {
     for more in [json!({}), json!({ "admin_addresses": 2 }), slow] {
         let report = between(servers(json!({})), servers(more.clone())).await;
         assert_kept(&format!("two back ends, {more}"), &report);
-        for promise in [MAY_MOVE, CANCELLED, COMPLETED, ABANDONED] {
+        for promise in [MAY_MOVE, CANCELLED, COMPLETED, TAKEN_BACK, ABANDONED] {
             assert_eq!(outcome(&report, promise), &Outcome::Kept, "{more}: {promise}");
         }
     }
@@ -151,6 +152,7 @@ async fn the_kit_names_what_migrations_break() {
         ("share-server-migration.complete=wrong-answer", COMPLETED),
         ("share-server-migration.complete=leave-out", COMPLETED),
         ("share-server-migration.complete=wrong-id", COMPLETED),
+        ("share-server-migration.cancel#4=refuse:not-found", TAKEN_BACK),
         ("share-server-migration.abandon#2=refuse:not-found", ABANDONED),
     ] {
         let within = report("memory", servers(json!({ "faults": [fault] }))).await;

@@ -54,7 +54,7 @@ pub fn to(host: &str, members: Value) -> Value {
 pub struct Moving {
     pub network: String,
     pub share: String,
-    pub snapshot: String,
+    pub snapshot: Option<String>,
     pub rule: String,
     pub server: String,
     /// As users mount it.
@@ -91,11 +91,20 @@ impl Site {
 
 impl Moving {
     pub async fn on(site: &Site) -> Self {
+        Self::of_type(site, KEPT).await
+    }
+
+    /// For back ends that have no snapshots.
+    pub async fn without_snapshot(site: &Site) -> Self {
+        Self::of_type(site, served::SERVED).await
+    }
+
+    async fn of_type(site: &Site, share_type: &str) -> Self {
         let (member, operator) = (site.member().await, experimental(site).await);
         let network = served::network(&member, &["blue"]).await;
-        let share = create_with(&member, &network, json!({ "share_type": KEPT, "size": 2 })).await;
+        let share = create_with(&member, &network, json!({ "share_type": share_type, "size": 2 })).await;
         member.share_until(&share, "available").await;
-        let snapshot = snapshot(&member, &share).await;
+        let snapshot = if share_type == KEPT { Some(snapshot(&member, &share).await) } else { None };
         let rule = allow(&member, &share, "10.1.0.200").await;
         rule_until(&member, &rule, "active").await;
         member.until(&format!("/shares/{share}"), |a| a.body()["share"]["access_rules_status"] == "active").await;
@@ -152,7 +161,9 @@ impl Moving {
         let addresses: Vec<String> = site.addresses(destination).await.into_iter().map(|a| a.ip_address).collect();
         assert!(now.iter().all(|p| addresses.iter().any(|a| p.starts_with(&format!("{a}:/")))), "{now:?} {addresses:?}");
         assert!(!now.is_empty() && now.iter().all(|p| !self.paths.contains(p)), "{now:?}");
-        snapshot_until(&self.member, &self.snapshot, "available").await;
+        if let Some(snapshot) = &self.snapshot {
+            snapshot_until(&self.member, snapshot, "available").await;
+        }
         rule_until(&self.member, &self.rule, "active").await;
         self.operator.until_gone(&one(&self.server)).await;
         // an address is given back for each that was given, and what counted there counts here
@@ -180,7 +191,7 @@ impl Moving {
         self.member.until_gone(&format!("/share-access-rules/{}", self.rule)).await;
         self.member.post(&action, json!({ "extend": { "new_size": 3 } })).await.expect(202);
         self.member.share_until(&self.share, "available").await;
-        for path in [format!("/snapshots/{}", self.snapshot), format!("/shares/{}", self.share)] {
+        for path in self.snapshot.iter().map(|s| format!("/snapshots/{s}")).chain([format!("/shares/{}", self.share)]) {
             self.member.delete(&path).await.expect(202);
             self.member.until_gone(&path).await;
         }
@@ -199,7 +210,9 @@ impl Moving {
         let share = self.operator.get(&format!("/shares/{}", self.share)).await.expect(200)["share"].clone();
         assert_eq!((&share["status"], &share["share_server_id"]), (&json!("available"), &json!(self.server)));
         assert_eq!(paths(&self.member, &self.share).await, self.paths);
-        snapshot_until(&self.member, &self.snapshot, "available").await;
+        if let Some(snapshot) = &self.snapshot {
+            snapshot_until(&self.member, snapshot, "available").await;
+        }
         rule_until(&self.member, &self.rule, "active").await;
         let pointing = self.operator.get(&format!("/share-servers?source_share_server_id={}", self.server)).await.expect(200);
         assert_eq!(pointing["share_servers"], json!([]));

@@ -7,7 +7,7 @@
 //!
 //! To abandon a source leaves alone what is not on that server any more, and so what the destination has in the same array.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use stowage_driver_sdk::{ServerMigration, prelude::*};
@@ -36,6 +36,8 @@ struct MigrationData {
     polls_left: u32,
     /// The shares are on the destination.
     moved: bool,
+    /// What was on the source, shares and snapshots: only of that is told.
+    told: BTreeSet<String>,
 }
 
 impl MigrationData {
@@ -171,21 +173,24 @@ impl Memory {
         Ok(())
     }
 
-    /// What is on a server that has moved, and where.
-    fn moved(&self, array: &dyn Array, destination: &str) -> Result<ServerMoved> {
+    /// Where everything is that has moved with a server. What else the array has there is being cleaned up.
+    fn moved(&self, array: &dyn Array, destination: &str, told: &BTreeSet<String>) -> Result<ServerMoved> {
         let server = array.get(SERVERS, destination)?;
         let server = server.ok_or_else(|| DriverError::not_found(format!("the array has no share server {destination}")))?;
         let mut moved =
             ServerMoved { shares: Vec::new(), snapshots: Vec::new(), details: server.read::<ServerData>()?.details(destination) };
         for (id, object) in array.list(SHARES, "")? {
             let share: ShareData = object.read()?;
-            if share.server.as_deref() != Some(destination) {
+            if share.server.as_deref() != Some(destination) || !told.contains(&id) {
                 continue;
             }
             let now = self.share_update(array, &id, &share)?;
             moved.shares.push(MovedShare { provider_id: now.provider_id, ..MovedShare::at(&id, &object.pool, now.locations) });
             for (snapshot, _) in array.list(SHARE_SNAPSHOTS, &format!("{id}."))? {
                 let snapshot = &snapshot[id.len() + 1..];
+                if !told.contains(snapshot) {
+                    continue;
+                }
                 let locations = self.snapshot_locations(array, &share, snapshot)?;
                 let provider_id = Some(format!("memory-{snapshot}"));
                 moved.snapshots.push(MovedSnapshot { provider_id, ..MovedSnapshot::new(snapshot, locations) });
@@ -227,7 +232,7 @@ impl Memory {
         }
         match what {
             "copy" => Ok(PollOutcome::Copied),
-            _ => Ok(PollOutcome::Moved(wrong(plan, self.moved(&*array, destination)?))),
+            _ => Ok(PollOutcome::Moved(wrong(plan, self.moved(&*array, destination, &data.told)?))),
         }
     }
 
@@ -303,7 +308,8 @@ impl ShareServerMigration for Memory {
             if array.get(SERVERS, id)?.is_none() {
                 return Err(DriverError::not_found(format!("the array has no share server {id}")));
             }
-            let begun = MigrationData { source: source.server.id.clone(), polls: plan.polls, polls_left: plan.polls, moved: false };
+            let told = source.shares.iter().map(|s| s.id.clone()).chain(source.snapshots.iter().map(|s| s.id.clone())).collect();
+            let begun = MigrationData { source: source.server.id.clone(), polls: plan.polls, polls_left: plan.polls, moved: false, told };
             let data = match array.create(MIGRATIONS, id, &Object::new("", 0, &begun)?, None)? {
                 Created::New => begun,
                 Created::There(there) => there.read()?,
@@ -337,7 +343,7 @@ impl ShareServerMigration for Memory {
             if data.polls_left > 0 {
                 return Ok(CompleteOutcome::Pending(self.working(format!("moved/{id}"), &data)));
             }
-            Ok(CompleteOutcome::Done(wrong(plan, self.moved(&*array, id)?)))
+            Ok(CompleteOutcome::Done(wrong(plan, self.moved(&*array, id, &data.told)?)))
         })
     }
 

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::{Desk, OrSay as _, Report, same, server::at_addresses_of, share::On};
 use crate::driver::{
+    ErrorKind,
     share::{ShareServerMigration, ShareServers, Shares},
     types::{
         AccessChange, ExportLocation, MigrationCheck, MigrationRequest, MigrationSource, MigrationTarget, NetworkInfo, PollOutcome,
@@ -20,6 +21,7 @@ use crate::driver::{
 const CHECK: &str = "asking whether a share server could move answers the same again, and changes nothing";
 const CANCEL: &str = "a migration that was begun twice is one, and is cancelled once or never begun with nothing left of it";
 const COMPLETE: &str = "a migration is completed once, however often, and says of each share and snapshot once where it is";
+const TAKE_BACK: &str = "a cancel after the last step brings everything back, or is refused as a risk to lose data";
 const ABANDON: &str = "what is left of a source is abandoned once, however often, and the destination keeps all";
 
 /// A back end with what the kit needs of it.
@@ -77,7 +79,7 @@ pub async fn run(from: &Desk<'_>, to: &Desk<'_>, on: &On<'_>, networks: [Network
     let subnets = [destination.subnet.clone()];
     if trial.may_move(&subnets, report).await {
         trial.cancelled(&given_up, report).await;
-        trial.completed(&destination, report).await;
+        trial.completed(&destination, &given_up, report).await;
     } else {
         trial.source_removed(report).await;
     }
@@ -182,30 +184,57 @@ impl Trial<'_> {
             .await;
     }
 
-    async fn completed(&self, network: &NetworkInfo, report: &mut Report) {
-        let mut there: Option<Share> = None;
+    async fn complete(&self, target: &MigrationTarget) -> Result<ServerMoved, String> {
+        let call = self.to.desk.call(&format!("complete {}", target.server.id));
+        let answer = self.to.migration.complete(&call, &self.moving, target, &self.request).await;
+        let end = |outcome| if let PollOutcome::Moved(moved) = outcome { Some(moved) } else { None };
+        self.to.desk.finish("complete", answer, end).await
+    }
+
+    /// The share as it is on the destination.
+    fn moved_share(&self, target: &MigrationTarget, moved: &ServerMoved) -> Share {
+        let at = moved.shares.iter().find(|s| s.id == self.share().id);
+        Share {
+            server: Some(ShareServer { id: target.server.id.clone(), details: moved.details.clone() }),
+            pool: at.map(|s| s.pool.clone()).unwrap_or_default(),
+            locations: at.map(|s| s.locations.clone()).unwrap_or_default(),
+            ..self.share().clone()
+        }
+    }
+
+    /// The share, where it is for good. None: it is on the source.
+    async fn taken_back(&self, there: Share, again: &NetworkInfo, report: &mut Report) -> Option<Share> {
+        let mut now = Some(there);
+        report
+            .check(TAKE_BACK, async {
+                let Some(server) = now.as_ref().and_then(|s| s.server.clone()) else { return Ok(()) };
+                let call = self.to.desk.call(&format!("cancel {}", server.id));
+                match self.to.migration.cancel(&call, &self.moving, &server).await {
+                    Err(e) if e.kind == ErrorKind::DataLossRisk => return Ok(()),
+                    Err(e) => return Err(format!("it was refused as {}: {}", e.kind.as_str(), e.message)),
+                    Ok(()) => {}
+                }
+                now = None;
+                self.serves_as_before().await?;
+                self.to.tear_down(&server).await?;
+                let target = MigrationTarget { server: self.to.set_up(again).await?, networks: vec![again.clone()] };
+                self.started(&target).await?;
+                now = Some(self.moved_share(&target, &self.complete(&target).await?));
+                Ok(())
+            })
+            .await;
+        now
+    }
+
+    async fn completed(&self, network: &NetworkInfo, again: &NetworkInfo, report: &mut Report) {
+        let mut there = None;
         report
             .check(COMPLETE, async {
                 let target = MigrationTarget { server: self.to.set_up(network).await?, networks: vec![network.clone()] };
                 self.started(&target).await?;
-                let complete = || async {
-                    let call = self.to.desk.call(&format!("complete {}", target.server.id));
-                    let answer = self.to.migration.complete(&call, &self.moving, &target, &self.request).await;
-                    self.to
-                        .desk
-                        .finish("complete", answer, |outcome| if let PollOutcome::Moved(moved) = outcome { Some(moved) } else { None })
-                        .await
-                };
-                let first: ServerMoved = complete().await?;
-                let server = ShareServer { id: target.server.id.clone(), details: first.details.clone() };
-                let moved = first.shares.iter().find(|s| s.id == self.share().id);
-                there = Some(Share {
-                    server: Some(server),
-                    pool: moved.map(|s| s.pool.clone()).unwrap_or_default(),
-                    locations: moved.map(|s| s.locations.clone()).unwrap_or_default(),
-                    ..self.share().clone()
-                });
-                same("complete", &first, &complete().await?)?;
+                let first = self.complete(&target).await?;
+                there = Some(self.moved_share(&target, &first));
+                same("complete", &first, &self.complete(&target).await?)?;
                 self.said_of_each(&first)?;
                 self.in_pools_there(&first)?;
                 for share in &first.shares {
@@ -215,17 +244,15 @@ impl Trial<'_> {
             })
             .await;
         let Some(there) = there else { return self.source_removed(report).await };
-        let share = there;
+        let Some(share) = self.taken_back(there, again, report).await else { return self.source_removed(report).await };
         self.abandoned(&share, report).await;
         report
             .check("a share that has moved is deleted like any other, and so is its server", async {
                 if let Some(snapshots) = self.to.desk.backend.share_snapshots() {
                     for snapshot in &self.moving.situation.snapshots {
                         let snapshot = ShareSnapshot { server: share.server.clone(), ..snapshot.clone() };
-                        snapshots
-                            .delete_snapshot(&self.to.desk.call("delete moved snapshot"), &snapshot, &share)
-                            .await
-                            .or_say("delete of a snapshot")?;
+                        let call = self.to.desk.call("delete moved snapshot");
+                        snapshots.delete_snapshot(&call, &snapshot, &share).await.or_say("delete of a snapshot")?;
                     }
                 }
                 self.to.shares.delete(&self.to.desk.call("delete moved share"), &share).await.or_say("delete")?;
