@@ -80,9 +80,10 @@ impl Moving {
         assert_eq!((&share["status"], &share["host"], &share["share_server_id"]), (&json!("available"), &json!(host), &json!(server)));
         assert_eq!(self.world.servers().await.len(), 1);
         let held = self.world.array.control.objects().await.unwrap();
-        let object = &held["shares"][&self.share];
+        assert_eq!(held["shares"].len(), 1, "{held:?}");
+        let (id, object) = held["shares"].iter().next().unwrap();
         assert_eq!((&object.data["server"], host.rsplit('#').next()), (&json!(server), Some(object.pool.as_str())));
-        assert_eq!((object.gib, object.data["content"].clone()), (1, json!(format!("empty {}", self.share))));
+        assert_eq!((object.gib, object.data["content"].clone()), (1, json!(format!("empty {id}"))));
         assert!(held.get("copies").is_none_or(|copies| copies.is_empty()), "{held:?}");
         self.world.holds_true().await;
     }

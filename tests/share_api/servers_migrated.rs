@@ -150,9 +150,9 @@ both_databases! {
 
     async fn meanwhile_nothing_else_changes_server_shares_snapshots_rules_or_networks(db) {
         let site = site(&db, json!({})).await;
-        let moving = Moving::on(&site).await;
         let (member, operator) = (site.member().await, experimental(&site).await);
         let other = network(&member, &["red"]).await;
+        let moving = Moving::on(&site).await;
         moving.start().await;
         let destination = moving.copied().await;
         let share = action(&moving.share);
