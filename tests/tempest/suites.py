@@ -62,10 +62,6 @@ cidr = "10.20.0.0/16"
 """
 
 
-# What the suite wants of the back ends between which servers move, though nothing is replicated.
-REPLICATED = 'extra = ["replication_type=dr"]\n'
-
-
 def share_config(servers):
     """Two arrays; with servers of their own, the second can neither build one over several subnets nor give it another later, and
     a third one, which has no room for what the suite makes, takes no server from another."""
@@ -73,11 +69,13 @@ def share_config(servers):
         backends = ""
         for name, able in (("one", "true"), ("two", "false")):
             backends += f'[[backend]]\nname = "{name}"\nkind = "share"\ndriver = "memory"\n[backend.options]\n'
-            backends += f'pools = ["{name}-pool:10000"]\nshare_protocols = ["nfs", "cifs"]\n'
+            # with servers, the suite wants this of back ends between which they move, though nothing is replicated
+            more = ":replication_type=dr" if servers else ""
+            backends += f'pools = ["{name}-pool:10000{more}"]\nshare_protocols = ["nfs", "cifs"]\n'
             backends += 'ip_versions = ["4", "6"]\nexport_addresses = ["192.0.2.10", "2001:db8::10"]\n'
             if servers:
                 backends = backends.replace(f'name = "two"\n', 'name = "two"\navailability_zone = "elsewhere"\n')
-                backends += f'driver_handles_share_servers = "yes"\nmultiple_subnets = {able}\nallocation_update = {able}\n{REPLICATED}'
+                backends += f'driver_handles_share_servers = "yes"\nmultiple_subnets = {able}\nallocation_update = {able}\n'
         if servers:
             backends += '[[backend]]\nname = "three"\nkind = "share"\ndriver = "memory"\n[backend.options]\npools = ["three-pool:1"]\n'
             backends += 'driver_handles_share_servers = "yes"\nmigration_refusal = "nothing comes here"\n'
