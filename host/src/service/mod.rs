@@ -10,6 +10,7 @@ pub(crate) mod decided;
 pub mod identity;
 pub mod log_level;
 pub mod message;
+pub mod metadata;
 pub mod network_refusal;
 pub mod page;
 pub mod parts;

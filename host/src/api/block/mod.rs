@@ -1,12 +1,10 @@
 //! The Cinder v3 API. One verb a file; the tables of routes say method, path, first microversion, policy and success.
 
 pub mod attachments;
-pub mod body;
 pub mod discovery;
 pub mod fields;
 pub mod hosts;
 pub mod messages;
-pub mod paging;
 pub mod qos_specs;
 pub mod quotas;
 pub mod resource_filters;

@@ -3,7 +3,7 @@
 //! Before 3.31 a filter that the caller may not use is left out, from then on it is 400. `key~=part` exists from 3.34, where
 //! the table has `key~`.
 
-use super::paging;
+use crate::api::paging;
 use crate::{
     api::request::ApiRequest,
     error::{Error, Result},

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-pub use crate::api::block::body::{Members, is_uuid, member, object, only_the_urls_key, required, truth};
+pub use crate::api::members::{Members, is_uuid, member, object, only_the_urls_key, required, truth};
 use crate::{
     api::{
-        block::body::{not_the_urls_key, too_many_keys},
+        members::{not_the_urls_key, too_many_keys},
         request::ApiRequest,
     },
     domain::metadata::check_of_share,

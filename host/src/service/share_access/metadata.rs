@@ -6,9 +6,9 @@ use crate::{
     context::RequestContext,
     error::Result,
     service::{
+        metadata::Manner,
         share_metadata::{no_such_key, write},
         share_refusal::rule_not_found,
-        volume_metadata::set::Manner,
     },
     store::{
         Tx,

@@ -9,10 +9,10 @@ use crate::{
     error::{Error, Result},
     policy::Target,
     service::{
+        metadata::Manner,
         share::{load_row, load_row_for},
         share_metadata::{no_such_key, refuse, write},
         share_refusal::location_not_found,
-        volume_metadata::set::Manner,
     },
     store::{
         Tx,

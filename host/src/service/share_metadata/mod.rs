@@ -10,7 +10,7 @@ use crate::{
     context::RequestContext,
     error::{Error, Result},
     policy::Target,
-    service::volume_metadata::set::Manner,
+    service::metadata::Manner,
     store::{
         Tx,
         sql::metadata::{MetadataOf, Pairs},

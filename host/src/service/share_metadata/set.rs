@@ -5,7 +5,7 @@ use crate::{
     app::App,
     context::RequestContext,
     error::Result,
-    service::{share::load_row_for, share_refusal as refusal, volume_metadata::set::Manner},
+    service::{metadata::Manner, share::load_row_for, share_refusal as refusal},
     store::sql::metadata::{MetadataOf, Pairs},
 };
 

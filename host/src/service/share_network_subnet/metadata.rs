@@ -6,9 +6,9 @@ use crate::{
     context::RequestContext,
     error::Result,
     service::{
+        metadata::Manner,
         network_refusal as refusal,
         share_metadata::{no_such_key, protected_keys, refuse, write},
-        volume_metadata::set::Manner,
     },
     store::sql::metadata::{MetadataOf, Pairs},
 };

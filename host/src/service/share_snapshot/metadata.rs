@@ -6,9 +6,9 @@ use crate::{
     context::RequestContext,
     error::Result,
     service::{
+        metadata::Manner,
         share_metadata::{no_such_key, write},
         share_refusal as refusal,
-        volume_metadata::set::Manner,
     },
     store::sql::metadata::{MetadataOf, Pairs},
 };

@@ -4,7 +4,7 @@ use crate::{
     app::App,
     context::RequestContext,
     error::Result,
-    service::{snapshot::hold::hold, volume::create::check_metadata_count, volume_metadata::set::Manner},
+    service::{metadata::Manner, snapshot::hold::hold, volume::create::check_metadata_count},
     store::sql::metadata::MetadataOf,
 };
 

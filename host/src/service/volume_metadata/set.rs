@@ -7,18 +7,12 @@ use crate::{
     domain::volume::{METADATA_LOCKED, VolumeStatus},
     error::{Error, Kind, Result},
     service::{
+        metadata::Manner,
         refusal,
         volume::{create::check_metadata_count, hold::hold},
     },
     store::sql::metadata::MetadataOf,
 };
-
-/// How given pairs relate to those that are there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
-    Merge,
-    Replace,
-}
 
 /// All pairs afterwards. `if_match` is the tag the pairs must have now.
 ///

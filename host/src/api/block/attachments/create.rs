@@ -3,10 +3,8 @@ use serde_json::{Value, json};
 
 use crate::{
     api::{
-        block::{
-            body::{object, sole_member},
-            views::attachment,
-        },
+        block::views::attachment,
+        members::{object, sole_member},
         reply::Reply,
         request::ApiRequest,
     },

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 use crate::{
     api::{
         block::{
-            paging,
             resource_filters::{self, Wanted},
             views::attachment,
         },
         page::SortKey,
+        paging,
         reply::Reply,
         request::ApiRequest,
     },

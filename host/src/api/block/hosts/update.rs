@@ -3,7 +3,7 @@ use serde_json::json;
 
 use crate::{
     api::{
-        block::body::{deny_unknown, object},
+        members::{deny_unknown, object},
         reply::Reply,
         request::ApiRequest,
     },

@@ -4,11 +4,9 @@ use serde_json::{Value, json};
 use super::render;
 use crate::{
     api::{
-        block::{
-            paging,
-            resource_filters::{self, Wanted},
-        },
+        block::resource_filters::{self, Wanted},
         page::{self, SortKey},
+        paging,
         reply::Reply,
         request::ApiRequest,
     },

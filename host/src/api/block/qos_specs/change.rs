@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::with_links;
 use crate::{
     api::{
-        block::body::{Members, object, sole_member},
         filter::boolean,
+        members::{Members, object, sole_member},
         reply::Reply,
         request::ApiRequest,
     },

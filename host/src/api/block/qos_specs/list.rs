@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::{render, with_links};
 use crate::{
-    api::{block::paging, page::SortKey, reply::Reply, request::ApiRequest},
+    api::{page::SortKey, paging, reply::Reply, request::ApiRequest},
     error::Result,
     service::qos_specs::list,
     store::{keyset::ListKey as _, sql::qos_specs::QosSort},

@@ -3,8 +3,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     api::{
-        block::body::{object, sole_member},
         filter::boolean,
+        members::{object, sole_member},
         reply::Reply,
         request::ApiRequest,
     },

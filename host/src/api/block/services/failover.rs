@@ -2,7 +2,7 @@ use http::StatusCode;
 
 use crate::{
     api::{
-        block::body::{deny_unknown, nullable, object},
+        members::{deny_unknown, nullable, object},
         reply::Reply,
         request::ApiRequest,
     },

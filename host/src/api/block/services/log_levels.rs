@@ -3,7 +3,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     api::{
-        block::body::{deny_unknown, nullable, object},
+        members::{deny_unknown, nullable, object},
         reply::Reply,
         request::ApiRequest,
     },

@@ -3,7 +3,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     api::{
-        block::body::{object, required},
+        members::{object, required},
         reply::Reply,
         request::ApiRequest,
     },

@@ -2,11 +2,8 @@ use http::StatusCode;
 
 use crate::{
     api::{
-        block::{
-            body::{Members, object, sole_member},
-            fields::Surface,
-            views,
-        },
+        block::{fields::Surface, views},
+        members::{Members, object, sole_member},
         reply::Reply,
         request::ApiRequest,
     },

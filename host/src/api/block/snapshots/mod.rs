@@ -12,7 +12,7 @@ mod update;
 
 use crate::{
     api::{
-        block::body::Members,
+        members::Members,
         route::{Api, Route, Verb},
     },
     domain::snapshot::SnapshotStatus,

@@ -2,11 +2,8 @@ use http::StatusCode;
 
 use crate::{
     api::{
-        block::{
-            body::{object, sole_member},
-            fields::Surface,
-            views,
-        },
+        block::{fields::Surface, views},
+        members::{object, sole_member},
         reply::Reply,
         request::ApiRequest,
     },

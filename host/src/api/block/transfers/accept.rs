@@ -3,10 +3,8 @@ use serde_json::json;
 
 use crate::{
     api::{
-        block::{
-            body::{object, sole_member},
-            views::transfer,
-        },
+        block::views::transfer,
+        members::{object, sole_member},
         reply::Reply,
         request::ApiRequest,
     },

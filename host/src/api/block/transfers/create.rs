@@ -3,10 +3,8 @@ use serde_json::json;
 
 use crate::{
     api::{
-        block::{
-            body::{object, sole_member},
-            views::transfer::{self, SNAPSHOTS_SINCE},
-        },
+        block::views::transfer::{self, SNAPSHOTS_SINCE},
+        members::{object, sole_member},
         reply::Reply,
         request::ApiRequest,
     },

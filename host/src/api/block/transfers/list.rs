@@ -1,10 +1,5 @@
 use crate::{
-    api::{
-        block::{paging, views::transfer},
-        page::SortKey,
-        reply::Reply,
-        request::ApiRequest,
-    },
+    api::{block::views::transfer, page::SortKey, paging, reply::Reply, request::ApiRequest},
     error::Result,
     service::transfer::list::{self, ListTransfers},
     store::{keyset::ListKey as _, sql::transfers::TransferSort},

@@ -3,11 +3,8 @@ use serde_json::json;
 
 use crate::{
     api::{
-        block::{
-            body::{object, sole_member},
-            types::extra_specs::specs,
-            views::volume_type::TypeView,
-        },
+        block::{types::extra_specs::specs, views::volume_type::TypeView},
+        members::{object, sole_member},
         reply::Reply,
         request::ApiRequest,
     },

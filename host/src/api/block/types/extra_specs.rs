@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     api::{
-        block::body::{deny_unknown, object, only_the_urls_key},
+        members::{deny_unknown, object, only_the_urls_key},
         reply::Reply,
         request::ApiRequest,
     },

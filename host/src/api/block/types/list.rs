@@ -3,9 +3,10 @@ use serde_json::{Value, json};
 
 use crate::{
     api::{
-        block::{paging, resource_filters, views::volume_type::TypeView},
+        block::{resource_filters, views::volume_type::TypeView},
         filter::{boolean, dictionary},
         page::SortKey,
+        paging,
         reply::Reply,
         request::ApiRequest,
     },

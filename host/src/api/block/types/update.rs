@@ -3,10 +3,8 @@ use serde_json::json;
 
 use crate::{
     api::{
-        block::{
-            body::{object, sole_member},
-            views::volume_type::TypeView,
-        },
+        block::views::volume_type::TypeView,
+        members::{object, sole_member},
         reply::Reply,
         request::ApiRequest,
     },

@@ -1,7 +1,7 @@
 use http::StatusCode;
 
 use crate::{
-    api::{block::body::sole_flag, reply::Reply, request::ApiRequest},
+    api::{members::sole_flag, reply::Reply, request::ApiRequest},
     error::Result,
     service::volume::bootable,
 };

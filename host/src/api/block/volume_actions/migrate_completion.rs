@@ -3,7 +3,7 @@ use serde_json::json;
 
 use crate::{
     api::{
-        block::body::{object, sole_member},
+        members::{object, sole_member},
         reply::Reply,
         request::ApiRequest,
     },

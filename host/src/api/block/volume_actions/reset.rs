@@ -2,7 +2,7 @@ use http::StatusCode;
 
 use crate::{
     api::{
-        block::body::{Members, object, sole_member},
+        members::{Members, object, sole_member},
         reply::Reply,
         request::ApiRequest,
     },

@@ -2,7 +2,7 @@ use http::StatusCode;
 
 use crate::{
     api::{
-        block::body::{object, sole_member},
+        members::{object, sole_member},
         reply::Reply,
         request::ApiRequest,
     },

@@ -4,12 +4,12 @@ use serde_json::json;
 use super::show::render;
 use crate::{
     api::{
-        block::body::{sole_metadata, sole_pair},
+        members::{sole_metadata, sole_pair},
         reply::Reply,
         request::ApiRequest,
     },
     error::Result,
-    service::volume_metadata::set::{Manner, set},
+    service::{metadata::Manner, volume_metadata::set::set},
 };
 
 pub async fn merge(req: ApiRequest) -> Result<Reply> {

@@ -3,11 +3,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     api::{
-        block::{
-            body::{Members, object, sole_member},
-            fields::Surface,
-            views,
-        },
+        block::{fields::Surface, views},
+        members::{Members, object, sole_member},
         reply::Reply,
         request::ApiRequest,
     },

@@ -1,11 +1,6 @@
 use super::filters;
 use crate::{
-    api::{
-        block::{paging, views},
-        page::SortKey,
-        reply::Reply,
-        request::ApiRequest,
-    },
+    api::{block::views, page::SortKey, paging, reply::Reply, request::ApiRequest},
     error::Result,
     service::volume::{self, list::ListVolumes},
     store::keyset::ListKey as _,

@@ -1,10 +1,6 @@
 use super::filters;
 use crate::{
-    api::{
-        block::{paging, views},
-        reply::Reply,
-        request::ApiRequest,
-    },
+    api::{block::views, paging, reply::Reply, request::ApiRequest},
     error::Result,
     service::volume::{self, list::ListVolumes},
 };

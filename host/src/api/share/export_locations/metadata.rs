@@ -11,7 +11,7 @@ use crate::{
         },
     },
     error::Result,
-    service::{share_location::metadata as service, volume_metadata::set::Manner},
+    service::{metadata::Manner, share_location::metadata as service},
 };
 
 fn ids(req: &ApiRequest) -> (&str, &str) {

@@ -1,8 +1,8 @@
 use crate::{
     api::{
-        block::paging,
         filter::dictionary,
         page::SortKey,
+        paging,
         reply::Reply,
         request::ApiRequest,
         share::{types::list::is_public, views},

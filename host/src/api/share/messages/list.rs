@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::render;
 use crate::{
-    api::{block::paging, filter::iso8601, page::SortKey, reply::Reply, request::ApiRequest},
+    api::{filter::iso8601, page::SortKey, paging, reply::Reply, request::ApiRequest},
     error::{Error, Result},
     scheduler::BackendKind,
     service::message,

@@ -1,8 +1,8 @@
 use crate::{
     api::{
-        block::paging,
         filter::{boolean, iso8601},
         page::SortKey,
+        paging,
         reply::Reply,
         request::ApiRequest,
         share::views,

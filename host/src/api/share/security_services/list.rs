@@ -1,5 +1,5 @@
 use crate::{
-    api::{block::paging, page::SortKey, reply::Reply, request::ApiRequest, share::views},
+    api::{page::SortKey, paging, reply::Reply, request::ApiRequest, share::views},
     error::Result,
     service::security_service::list::{self, ListServices},
     store::{

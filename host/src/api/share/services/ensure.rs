@@ -3,7 +3,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     api::{
-        block::body::{deny_unknown, sole_member},
+        members::{deny_unknown, sole_member},
         reply::Reply,
         request::ApiRequest,
         share::body::object,

@@ -11,8 +11,8 @@ use crate::{
     },
     error::Result,
     service::{
+        metadata::Manner,
         share_metadata::{remove as service_remove, set::set},
-        volume_metadata::set::Manner,
     },
 };
 

@@ -11,7 +11,7 @@ use crate::{
         },
     },
     error::Result,
-    service::{share_network_subnet::metadata as service, volume_metadata::set::Manner},
+    service::{metadata::Manner, share_network_subnet::metadata as service},
 };
 
 pub async fn all(req: ApiRequest) -> Result<Reply> {

@@ -1,7 +1,7 @@
 //! What share networks may be filtered by, and how each value is read. Nothing has what is not known.
 
 use crate::{
-    api::{block::paging, request::ApiRequest},
+    api::{paging, request::ApiRequest},
     clock::Micros,
     error::{Error, Result},
     policy::Target,

@@ -1,6 +1,6 @@
 use super::filters;
 use crate::{
-    api::{block::paging, page::SortKey, reply::Reply, request::ApiRequest, share::views},
+    api::{page::SortKey, paging, reply::Reply, request::ApiRequest, share::views},
     error::Result,
     service::share_network::list::{self, ListNetworks},
     store::{keyset::ListKey as _, sql::share_network_list::NetworkSort},

@@ -1,7 +1,7 @@
 //! What share servers may be filtered by. Nothing has what is not known.
 
 use crate::{
-    api::{block::paging, filter::boolean, request::ApiRequest},
+    api::{filter::boolean, paging, request::ApiRequest},
     store::{bind::Value, sql::share_servers::ServerFilter},
 };
 

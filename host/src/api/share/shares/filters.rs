@@ -1,7 +1,7 @@
 //! What shares may be filtered by, and how each value is read. Unknown keys are ignored.
 
 use crate::{
-    api::{block::paging, filter::dictionary, request::ApiRequest},
+    api::{filter::dictionary, paging, request::ApiRequest},
     error::Result,
     store::{bind::Value, sql::share_list::ShareFilter},
 };

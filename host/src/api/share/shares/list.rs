@@ -1,6 +1,6 @@
 use super::filters;
 use crate::{
-    api::{block::paging, filter::boolean, page::SortKey, reply::Reply, request::ApiRequest, share::views},
+    api::{filter::boolean, page::SortKey, paging, reply::Reply, request::ApiRequest, share::views},
     error::{Error, Result},
     service::share::list::{self, ListShares},
     store::{keyset::ListKey as _, sql::share_list::ShareSort},

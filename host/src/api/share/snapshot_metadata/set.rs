@@ -10,7 +10,7 @@ use crate::{
         },
     },
     error::Result,
-    service::{share_snapshot::metadata as service, volume_metadata::set::Manner},
+    service::{metadata::Manner, share_snapshot::metadata as service},
 };
 
 pub async fn merge(req: ApiRequest) -> Result<Reply> {

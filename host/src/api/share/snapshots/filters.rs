@@ -1,7 +1,7 @@
 //! What snapshots of shares may be filtered by, and how each value is read. Unknown keys are ignored.
 
 use crate::{
-    api::{block::paging, filter::dictionary, request::ApiRequest},
+    api::{filter::dictionary, paging, request::ApiRequest},
     error::{Error, Result},
     store::{bind::Value, sql::share_snapshot_list::ShareSnapshotFilter},
 };

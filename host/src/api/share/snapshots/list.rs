@@ -1,6 +1,6 @@
 use super::filters;
 use crate::{
-    api::{block::paging, page::SortKey, reply::Reply, request::ApiRequest, share::views},
+    api::{page::SortKey, paging, reply::Reply, request::ApiRequest, share::views},
     error::Result,
     service::share_snapshot::list::{self, ListShareSnapshots},
     store::{keyset::ListKey as _, sql::share_snapshot_list::ShareSnapshotSort},

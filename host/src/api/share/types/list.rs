@@ -1,8 +1,8 @@
 use crate::{
     api::{
-        block::paging,
         filter::{boolean, dictionary},
         page::SortKey,
+        paging,
         reply::Reply,
         request::ApiRequest,
         share::views,
