@@ -28,6 +28,11 @@ pub fn n(options: Value) -> BackendConfig {
     servers("n", small)
 }
 
+/// Another database of the same kind, for one of several services of a test.
+pub async fn fresh(db: &Db) -> Db {
+    if db.is_postgres() { Db::postgres().await } else { Db::sqlite().await }
+}
+
 pub async fn between(db: &Db, from: BackendConfig, to: BackendConfig) -> Site {
     let site = site_with(db, vec![from, to], |_| {}).await;
     site.share_type(KEPT, json!({ "driver_handles_share_servers": "True", "snapshot_support": "True" })).await;

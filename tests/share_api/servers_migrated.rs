@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use support::both_databases;
 
 use crate::{
-    migrating::{HERE, KEPT, Moving, THERE, ask, between, experimental, n, site, to},
+    migrating::{HERE, KEPT, Moving, THERE, ask, between, experimental, fresh, n, site, to},
     net,
     served::{available, create_with, named, network, one, paths, servers},
     site::{action, keys, snapshot_action, text, uuid},
@@ -44,6 +44,7 @@ both_databases! {
             (json!({ "share_protocols": ["cifs"] }), ""),
             (json!({ "migration": ["cancel"] }), "snapshots"),
         ] {
+            let db = fresh(&db).await;
             let site = site(&db, options.clone()).await;
             let moving = Moving::on(&site).await;
             let asked = to(THERE, json!({ "writable": false, "preserve_snapshots": false }));

@@ -7,7 +7,7 @@ use support::{Persona, both_databases, db::Db};
 
 use crate::{
     live::rule_until,
-    migrating::{Moving, THERE, ask, between, experimental, n, site, to},
+    migrating::{Moving, THERE, ask, between, experimental, fresh, n, site, to},
     served::{one, paths, servers},
     site::Site,
 };
@@ -22,7 +22,8 @@ async fn faulty(db: &Db, faults: &[&str]) -> Site {
 
 /// It comes to nothing; afterwards all is as before, the operator reads why, and the next one, without the faults, succeeds.
 async fn comes_to_nothing(db: &Db, faults: &[&str], is_last: bool) {
-    let site = faulty(db, faults).await;
+    let db = fresh(db).await;
+    let site = faulty(&db, faults).await;
     let moving = Moving::on(&site).await;
     moving.start().await;
     if is_last {
@@ -39,7 +40,8 @@ async fn comes_to_nothing(db: &Db, faults: &[&str], is_last: bool) {
 
 /// A fault that a repeat cures.
 async fn heals_itself(db: &Db, of_m: &[&str], of_n: &[&str]) {
-    let site = between(db, servers("m", json!({ "faults": of_m })), n(json!({ "faults": of_n }))).await;
+    let db = fresh(db).await;
+    let site = between(&db, servers("m", json!({ "faults": of_m })), n(json!({ "faults": of_n }))).await;
     let moving = Moving::on(&site).await;
     let destination = moving.start_and_complete().await;
     moving.is_there(&site, &destination).await;
@@ -168,6 +170,7 @@ both_databases! {
             ("moved-trap", "trap"),
         ];
         for (lie, why) in lies {
+            let db = fresh(&db).await;
             let site = between(&db, servers("m", json!({})), liar(lie)).await;
             let admin = site.admin(Persona::Admin).await;
             let moving = Moving::without_snapshot(&site).await;
