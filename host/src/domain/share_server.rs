@@ -44,7 +44,7 @@ text_enum! {
 
 impl TaskState {
     /// A migration can be cancelled in these.
-    pub const CANCEL_FROM: &[Self] = &[Self::InProgress, Self::DriverInProgress, Self::Phase1Done];
+    pub const CANCEL_FROM: &[Self] = &[Self::DriverInProgress, Self::Phase1Done];
     /// The driver copies, or is asked to.
     pub const COPYING: &[Self] = &[Self::DriverStarting, Self::DriverInProgress];
     /// What an operator may say it is, beside nothing.
@@ -52,6 +52,7 @@ impl TaskState {
         Self::Starting,
         Self::InProgress,
         Self::Completing,
+        Self::CancelInProgress,
         Self::Success,
         Self::Error,
         Self::Cancelled,

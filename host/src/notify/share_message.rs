@@ -95,7 +95,7 @@ super::message::texts! {
     DriverFailedManageServer = "118" "Share Driver could not take over the share server.",
     DriverFailedUnmanageServer = "119" "Share Driver could not let go of the share server.",
     ServerMigrationFailed = "120" "The share server could not be migrated; it is where it was.",
-    ServerMigrationLost = "121" "The migration of the share server failed in its last step, and could not be taken back: the storage back end has to say where the data is. Source and destination are in error.",
+    ServerMigrationLost = "121" "The migration of the share server failed in its last step, and could not be taken back: the storage back end has to say where the data is. Source and destination are in error: delete none of them before that is known.",
     ServerLeftBehind = "122" "The share server has moved, but what it moved from could not be removed: delete the inactive share server when its back end works again.",
     NetworkUpdateRefused = "115" "A storage back end refuses the new subnet for its share servers; nothing was changed. Contact your administrator to learn why.",
 }

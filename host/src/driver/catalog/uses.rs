@@ -36,6 +36,12 @@ fn lacks(uses: &BackendUses, new: &Backend) -> Vec<String> {
     if uses.share_snapshots > 0 && new.share_snapshots().is_none() {
         missing.push(format!("{host}: it does not export `share-snapshots`, and {} snapshots exist", uses.share_snapshots));
     }
+    if uses.migrations > 0 && (new.share_server_migration().is_none() || new.share_servers().is_none()) {
+        missing.push(format!(
+            "{host}: it does not export `share-server-migration` or `share-servers`, and {} share servers are moving to or from it",
+            uses.migrations
+        ));
+    }
     let Some(timed) = new.capabilities() else { return missing };
     for pool in &uses.pools {
         match timed.report.pool(&pool.name) {

@@ -7,6 +7,16 @@ use crate::{
     store::sql::shares::ShareRow,
 };
 
+/// Of a share that has moved to where nobody knows of its rules: until they are applied none of them holds.
+pub fn of_moved_share(cx: &JobContext, share: &ShareRow) -> NewJob {
+    NewJob { payload: json!({ "anew": true, "moved": true }), ..of_share(cx, share) }
+}
+
+/// As [`of_moved_share`], of a snapshot of it.
+pub fn of_moved_snapshot(cx: &JobContext, share: &ShareRow, snapshot_id: &str) -> NewJob {
+    NewJob { payload: json!({ "anew": true, "moved": true }), ..of_snapshot(cx, share, snapshot_id) }
+}
+
 pub fn of_share(cx: &JobContext, share: &ShareRow) -> NewJob {
     job(cx, share, "share.access", "share", &share.id)
 }

@@ -44,6 +44,8 @@ pub struct ShareAccess;
 struct Ask {
     /// The driver shall apply everything anew, though nothing waits: it may have lost the rules.
     anew: bool,
+    /// What holds them now never heard of them: none holds unless it says so.
+    moved: bool,
     tried: Tried,
 }
 
@@ -83,7 +85,7 @@ impl Task for ShareAccess {
                     if let Some(after) = ask.tried.again(&e).filter(|_| !going) {
                         return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
                     }
-                    failed(cx, &share, &rules, ShareDetail::DriverFailedAccess, e.user_text()).await
+                    failed(cx, &share, &rules, ask.moved, (ShareDetail::DriverFailedAccess, e.user_text())).await
                 }
             }
         })
@@ -95,7 +97,7 @@ impl Task for ShareAccess {
             let mut tx = cx.app.store.begin().await?;
             let rules = tx.share_rules_begin(&share.id, false, clock::now()).await?;
             cx.commit_step(tx).await?;
-            failed(cx, &share, &rules, ShareDetail::TookTooLong, "").await
+            failed(cx, &share, &rules, cx.job.payload["moved"] == json!(true), (ShareDetail::TookTooLong, "")).await
         })
     }
 }
@@ -177,12 +179,18 @@ async fn done(
     settled(cx, tx).await
 }
 
-/// What was under way is in error; what held goes on to hold.
-async fn failed(cx: &JobContext, share: &ShareRow, rules: &[AccessRow], detail: ShareDetail, text: &str) -> Result<Outcome, TaskError> {
+/// What was under way is in error; what held goes on to hold, unless the share has moved.
+async fn failed(
+    cx: &JobContext,
+    share: &ShareRow,
+    rules: &[AccessRow],
+    moved: bool,
+    (detail, text): (ShareDetail, &str),
+) -> Result<Outcome, TaskError> {
     let now = clock::now();
     let mut tx = cx.app.store.begin().await?;
     for rule in rules {
-        if let Some(state) = rule.state().filter(|s| s.begun().is_some()) {
+        if let Some(state) = rule.state().filter(|s| s.begun().is_some() || (moved && *s == AccessState::Active)) {
             tx.share_rule_end(&rule.id, state, false, None, now).await?;
         }
     }

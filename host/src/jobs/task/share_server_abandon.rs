@@ -43,8 +43,8 @@ pub struct Left {
 }
 
 /// Jobs of one server run one at a time.
-pub fn job(cx: &JobContext, server: &ShareServerRow, payload: Value) -> NewJob {
-    of(cx, server, KIND, payload, AGE)
+pub fn job(cx: &JobContext, server: &ShareServerRow) -> NewJob {
+    of(cx, server, KIND, json!({}), AGE)
 }
 
 fn of(cx: &JobContext, server: &ShareServerRow, kind: &'static str, payload: Value, max_age: Duration) -> NewJob {
@@ -69,21 +69,18 @@ impl Task for ShareServerAbandon {
 
     fn run<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            // an operator deletes it, or said that it is something else
+            // who deletes it has that done first
             let Some(server) = in_status(cx, ServerStatus::Inactive).await? else {
                 return settled(cx, cx.app.store.begin().await?).await;
             };
-            let left: Left = serde_json::from_value(cx.job.payload["left"].clone())
-                .map_err(|e| TaskError::Other(format!("the payload cannot be read: {e}")))?;
-            match abandon(cx, &server, &left).await {
+            match remove_left(cx, &server).await? {
                 Ok(()) => end(cx, &server).await,
-                Err(e) if e.kind == ErrorKind::NotFound => end(cx, &server).await,
                 Err(e) => {
                     unless_fenced(&e)?;
                     tracing::warn!(share_server_id = %server.id, backend = server.backend, error = %e, "the driver did not remove what a share server left behind");
                     let failures = cx.job.payload["failures"].as_i64().unwrap_or(0) + 1;
                     let after = e.retry_after.unwrap_or_else(|| backoff(failures)).max(Duration::from_secs(1));
-                    Ok(Outcome::Again { after, payload: json!({ "left": left, "failures": failures }), reason: e.to_string() })
+                    Ok(Outcome::Again { after, payload: json!({ "failures": failures }), reason: e.to_string() })
                 }
             }
         })
@@ -102,9 +99,22 @@ impl Task for ShareServerAbandon {
     }
 }
 
-async fn abandon(cx: &JobContext, server: &ShareServerRow, left: &Left) -> DriverResult<()> {
-    let backend = cx.app.drivers.backend(&server.backend)?;
-    backend.need_share_server_migration()?.abandon(&call(cx, "abandon"), &left.server, &left.shares, &left.snapshots).await
+/// Removes what the server left behind when it moved away, if anything is left.
+pub async fn remove_left(cx: &JobContext, server: &ShareServerRow) -> Result<DriverResult<()>, TaskError> {
+    let Some(text) = cx.app.store.left_behind(&server.id).await? else { return Ok(Ok(())) };
+    let left: Left = serde_json::from_str(&text).map_err(|e| TaskError::Other(format!("share_servers.left_behind: {e}")))?;
+    let answer = async {
+        let backend = cx.app.drivers.backend(&server.backend)?;
+        backend.need_share_server_migration()?.abandon(&call(cx, "abandon"), &left.server, &left.shares, &left.snapshots).await
+    };
+    match answer.await {
+        Err(e) if e.kind != ErrorKind::NotFound => return Ok(Err(e)),
+        _ => {}
+    }
+    let mut tx = cx.app.store.begin().await?;
+    tx.leaves_behind(&server.id, None).await?;
+    cx.commit_step(tx).await?;
+    Ok(Ok(()))
 }
 
 /// inactive -> deleting, with the job that tears it down.

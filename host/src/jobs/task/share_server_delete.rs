@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::{
     block_support::call,
-    cleanup, share_server_support as support,
+    cleanup, share_server_abandon, share_server_support as support,
     tried::{Tried, settled, unless_fenced},
 };
 use crate::{
@@ -69,7 +69,11 @@ impl Task for ShareServerDelete {
             ask.tried = ask.tried.begin(cx.job.attempts);
             let told = support::driver_server(&server)?;
             let details = Some(&told.details).filter(|_| server.details.is_some());
-            let Err(e) = support::take_down(cx, &server.backend, &server.id, details, &call(cx, "teardown")).await else {
+            let answer = match share_server_abandon::remove_left(cx, &server).await? {
+                Ok(()) => support::take_down(cx, &server.backend, &server.id, details, &call(cx, "teardown")).await,
+                Err(e) => Err(e),
+            };
+            let Err(e) = answer else {
                 let mut tx = cx.app.store.begin().await?;
                 // in the order in which everybody holds them
                 tx.share_network_locked_if_deleted_too(&server.share_network_id).await?;

@@ -182,7 +182,12 @@ async fn compatible(
     let loads = if limited { tx.share_server_loads(network_id).await? } else { HashMap::new() };
     let mut fit = Vec::new();
     for server in tx.built_servers_of(network_id).await?.into_iter().filter(|s| s.backend == backend.host) {
-        let parent = parents == Some(server.id.as_str()) && server.status == ServerStatus::Active.as_str();
+        let is_parent = parents == Some(server.id.as_str());
+        if is_parent && server.status == ServerStatus::ServerMigrating.as_str() {
+            // its snapshot is nowhere else, and goes where it goes
+            return Ok(Found::Busy);
+        }
+        let parent = is_parent && server.status == ServerStatus::Active.as_str();
         let load = loads.get(&server.id).copied().unwrap_or_default();
         // ids of subnets come in the order of the database, which may not be ours
         let mut subnets = on.remove(&server.id).unwrap_or_default();

@@ -35,6 +35,8 @@ pub struct ShareSnapshotAccess;
 struct Ask {
     /// The driver shall apply everything anew, though nothing waits: it may have lost the rules.
     anew: bool,
+    /// What holds them now never heard of them: none holds unless it says so.
+    moved: bool,
     tried: Tried,
 }
 
@@ -71,7 +73,7 @@ impl Task for ShareSnapshotAccess {
                     if let Some(after) = ask.tried.again(&e).filter(|_| !going) {
                         return Ok(Outcome::Again { after, payload: json!(ask), reason: e.to_string() });
                     }
-                    failed(cx, &snapshot, &rules, ShareDetail::DriverFailedAccess, e.user_text()).await
+                    failed(cx, &snapshot, &rules, ask.moved, (ShareDetail::DriverFailedAccess, e.user_text())).await
                 }
             }
         })
@@ -83,7 +85,7 @@ impl Task for ShareSnapshotAccess {
             let mut tx = cx.app.store.begin().await?;
             let rules = tx.snapshot_rules_begin(&snapshot.id, false, clock::now()).await?;
             cx.commit_step(tx).await?;
-            failed(cx, &snapshot, &rules, ShareDetail::TookTooLong, "").await
+            failed(cx, &snapshot, &rules, cx.job.payload["moved"] == json!(true), (ShareDetail::TookTooLong, "")).await
         })
     }
 }
@@ -141,18 +143,18 @@ async fn done(
     settled(cx, tx).await
 }
 
-/// What was under way is in error; what held goes on to hold.
+/// What was under way is in error; what held goes on to hold, unless the share has moved.
 async fn failed(
     cx: &JobContext,
     snapshot: &ShareSnapshotRow,
     rules: &[SnapshotRuleRow],
-    detail: ShareDetail,
-    text: &str,
+    moved: bool,
+    (detail, text): (ShareDetail, &str),
 ) -> Result<Outcome, TaskError> {
     let now = clock::now();
     let mut tx = cx.app.store.begin().await?;
     for rule in rules {
-        if let Some(state) = rule.state().filter(|s| s.begun().is_some()) {
+        if let Some(state) = rule.state().filter(|s| s.begun().is_some() || (moved && *s == AccessState::Active)) {
             tx.snapshot_rule_end(&rule.id, state, false, now).await?;
         }
     }

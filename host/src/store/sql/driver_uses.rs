@@ -14,6 +14,8 @@ pub struct BackendUses {
     pub share_snapshots: i64,
     /// Of the volumes, those that the array copies to others.
     pub replicated: i64,
+    /// Share servers that are moving to it, and such as left something on it.
+    pub migrations: i64,
     pub pools: Vec<PoolUse>,
 }
 
@@ -71,6 +73,9 @@ impl Store {
                 .await?,
             replicated: self
                 .uses("volumes WHERE replication_status IS NOT NULL AND replication_status <> 'not-capable' AND backend = $1", host)
+                .await?,
+            migrations: self
+                .uses("share_servers v WHERE (v.status = 'server_migrating_to' OR v.left_behind IS NOT NULL) AND v.backend = $1", host)
                 .await?,
             volumes: volumes.iter().map(|(_, n, _)| n).sum(),
             shares: shares.iter().map(|(_, n)| n).sum(),

@@ -1,7 +1,7 @@
 //! A share server that moves to another back end, with all that is on it.
 //!
-//! Whoever begins, completes or ends a migration holds the networks of both servers, then the servers; its job is the only one
-//! that writes anything of the shares on it meanwhile. `task_state` is the state of the migration: each step of it is one
+//! Whoever begins or ends a migration holds the networks of both servers, then the servers; who says what shall become of one
+//! holds its source. Its job is the only one that writes anything of the shares on it meanwhile. `task_state` is the state of the migration: each step of it is one
 //! conditional UPDATE, so that of a driver that has copied all and an operator who cancels one comes first.
 
 use crate::{
@@ -34,9 +34,55 @@ impl Store {
         let found: Option<(String,)> = on_read!(self, p => sqlx::query_as(DESTINATION).bind(source_id).bind(to).fetch_optional(p).await?);
         Ok(found.map(|(id,)| id))
     }
+
+    /// The server that this one has moved to.
+    pub async fn migrated_to(&self, source_id: &str) -> StoreResult<Option<String>> {
+        let sql = "SELECT id FROM share_servers WHERE source_share_server_id = $1 AND status = $2 AND task_state = $3 LIMIT 1";
+        let (active, success) = (ServerStatus::Active.as_str(), TaskState::Success.as_str());
+        let found: Option<(String,)> =
+            on_read!(self, p => sqlx::query_as(sql).bind(source_id).bind(active).bind(success).fetch_optional(p).await?);
+        Ok(found.map(|(id,)| id))
+    }
+
+    /// What a server left behind when it moved away.
+    pub async fn left_behind(&self, server_id: &str) -> StoreResult<Option<String>> {
+        let sql = "SELECT left_behind FROM share_servers WHERE id = $1";
+        let found: Option<(Option<String>,)> = on_read!(self, p => sqlx::query_as(sql).bind(server_id).fetch_optional(p).await?);
+        Ok(found.and_then(|(left,)| left))
+    }
 }
 
 impl Tx {
+    /// What it leaves behind. None: that is removed.
+    pub async fn leaves_behind(&mut self, server_id: &str, left: Option<&str>) -> StoreResult<()> {
+        let sql = "UPDATE share_servers SET left_behind = $2 WHERE id = $1";
+        on_tx!(self, c => sqlx::query(sql).bind(server_id).bind(left).execute(c).await?.rows_affected());
+        Ok(())
+    }
+
+    /// A server that moved away from a back end, on which there is still something of it.
+    pub async fn left_on_backend(&mut self, backend: &str) -> StoreResult<Option<String>> {
+        let sql = "SELECT id FROM share_servers WHERE backend = $1 AND left_behind IS NOT NULL LIMIT 1";
+        let found: Option<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(backend).fetch_optional(c).await?);
+        Ok(found.map(|(id,)| id))
+    }
+
+    /// A share that is being made of a snapshot on the server.
+    pub async fn share_being_made_on(&mut self, server_id: &str) -> StoreResult<Option<String>> {
+        let sql = "SELECT s.id FROM share_instances i JOIN share_snapshots n ON n.share_id = i.share_id JOIN shares s ON s.snapshot_id = n.id \
+                   WHERE i.share_server_id = $1 AND EXISTS \
+                   (SELECT 1 FROM jobs j WHERE j.resource_id = s.id AND j.kind = 'share.create' AND j.state <> 'done') LIMIT 1";
+        let found: Option<(String,)> = on_tx!(self, c => sqlx::query_as(sql).bind(server_id).fetch_optional(c).await?);
+        Ok(found.map(|(id,)| id))
+    }
+
+    /// Nobody but an operator deletes it, whatever of its network or subnet is deleted.
+    pub async fn share_server_stays(&mut self, id: &str) -> StoreResult<()> {
+        let sql = "UPDATE share_servers SET is_auto_deletable = FALSE WHERE id = $1";
+        on_tx!(self, c => sqlx::query(sql).bind(id).execute(c).await?.rows_affected());
+        Ok(())
+    }
+
     /// As [`Store::migration_destination`].
     pub async fn migration_destination(&mut self, source_id: &str) -> StoreResult<Option<String>> {
         let to = ServerStatus::ServerMigratingTo.as_str();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Ask, Pair, undo};
+use super::{Ask, Failed, Pair, undo};
 use crate::{
     clock,
     domain::share_server::TaskState,
@@ -35,7 +35,7 @@ pub async fn build(cx: &JobContext, pair: &Pair, mut ask: Ask) -> Result<Outcome
     match failure {
         Failure::Network(e) => {
             tracing::warn!(share_server_id = %pair.source.id, destination = %pair.target.id, error = %e, "the destination of a migration gets no addresses");
-            undo::because(cx, pair, ask, &e.to_string(), "").await
+            undo::because(cx, pair, ask, Failed::of(e.to_string(), "")).await
         }
         Failure::Driver(e) => {
             unless_fenced(&e)?;
@@ -53,7 +53,7 @@ pub async fn build(cx: &JobContext, pair: &Pair, mut ask: Ask) -> Result<Outcome
                 tx.share_server_details(&pair.target.id, &support::details_text(partial)?, clock::now()).await?;
                 cx.commit_step(tx).await?;
             }
-            undo::because(cx, pair, ask, &e.to_string(), e.user_text()).await
+            undo::because(cx, pair, ask, Failed::of(e.to_string(), e.user_text())).await
         }
     }
 }
@@ -67,6 +67,7 @@ async fn built(cx: &JobContext, pair: &Pair, mut ask: Ask, details: &ServerDetai
     }
     tx.share_server_task(&pair.source.id, &[TaskState::Starting, TaskState::InProgress], TaskState::DriverStarting, now).await?;
     ask.build.token = None;
+    ask.asked = true;
     ask.next_step();
     cx.commit_noted(tx, &json!(ask), "the destination is built").await?;
     Ok(ask.again(Duration::ZERO, "the destination is built"))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Ask, MOST_PAUSE, Pair, told_source, undo};
+use super::{Ask, Failed, MOST_PAUSE, Pair, told_source, undo};
 use crate::{
     clock,
     domain::share_server::TaskState,
@@ -37,7 +37,11 @@ pub async fn copy(cx: &JobContext, pair: &Pair, mut ask: Ask) -> Result<Outcome,
     if let Some(after) = ask.tried.again(&e) {
         return Ok(ask.again(after, e.to_string()));
     }
-    undo::because(cx, pair, ask, &e.to_string(), e.user_text()).await
+    // what took days is not thrown away because the array is away for minutes; an operator can cancel it
+    if let Some(after) = ask.waits(&e).filter(|_| ask.token.is_some() || ask.tried.uncertain) {
+        return Ok(ask.again(after.min(MOST_PAUSE), e.to_string()));
+    }
+    undo::because(cx, pair, ask, Failed::of(e.to_string(), e.user_text())).await
 }
 
 /// The copy itself, or the question after one that goes on in the array.

@@ -24,7 +24,7 @@ use crate::{
         types::{Answer, MigrationSource, PollOutcome, ServerMoved},
     },
     jobs::{
-        JobContext, Outcome, TaskError, backoff,
+        JobContext, Outcome, TaskError,
         task::{
             access_anew,
             block_support::call,
@@ -63,20 +63,12 @@ pub async fn finish(cx: &JobContext, pair: &Pair, mut ask: Ask) -> Result<Outcom
     if let Some(after) = ask.tried.again(&e) {
         return Ok(ask.again(after, e.to_string()));
     }
-    if waits(&ask, &e) {
-        let after = e.retry_after.unwrap_or_else(|| backoff(ask.tried.failures.into()));
-        return Ok(ask.again(after.clamp(Duration::from_secs(1), Duration::from_secs(60)), e.to_string()));
+    // an array that does not answer may have moved everything: it is asked until it says so
+    if let Some(after) = ask.waits(&e).filter(|_| ask.tried.uncertain) {
+        return Ok(ask.again(after, e.to_string()));
     }
-    ask.failed = Some(Failed { why: e.to_string(), said: e.user_text().to_owned(), moved_perhaps: ask.tried.uncertain });
-    ask.next_step();
-    undo::undo(cx, pair, ask).await
-}
-
-/// An array that does not answer may have moved everything: it is asked until it says so.
-fn waits(ask: &Ask, e: &DriverError) -> bool {
-    let silent =
-        matches!(e.kind, ErrorKind::Transient | ErrorKind::Deadline | ErrorKind::NotLoaded | ErrorKind::Quarantined | ErrorKind::Saturated);
-    silent && ask.tried.uncertain
+    let moved_perhaps = ask.tried.uncertain;
+    undo::because(cx, pair, ask, Failed { why: e.to_string(), said: e.user_text().to_owned(), moved_perhaps }).await
 }
 
 async fn complete(
@@ -154,7 +146,10 @@ async fn moved_there(cx: &JobContext, pair: &Pair, source: &MigrationSource, mov
         tx.share_moved(&row.id, &to, share, now).await?;
         tx.claim_of_stand_in(&row.id, &stand_in(&row.id)).await?;
         tx.settle_claim(&stand_in_of_snapshots(&row.id)).await?;
-        tx.move_allocation(&row.id, &format!("{}#{}", pair.target.backend, share.pool)).await?;
+        let pool = format!("{}#{}", pair.target.backend, share.pool);
+        if !tx.move_allocation(&row.id, &pool).await? {
+            tracing::warn!(share_id = %row.id, pool, "a share has moved to a pool that has just gone; it counts where it was expected");
+        }
         rules_anew(cx, &mut tx, &row.id).await?;
     }
     let identifier = moved.details.get("identifier").filter(|i| !i.is_empty());
@@ -168,10 +163,10 @@ async fn moved_there(cx: &JobContext, pair: &Pair, source: &MigrationSource, mov
 async fn rules_anew(cx: &JobContext, tx: &mut Tx, share_id: &str) -> Result<(), TaskError> {
     let Some(share) = tx.share(share_id).await? else { return Ok(()) };
     if !tx.share_rules(share_id).await?.is_empty() {
-        tx.enqueue(&cx.app.jobs, access_anew::of_share(cx, &share)).await?;
+        tx.enqueue(&cx.app.jobs, access_anew::of_moved_share(cx, &share)).await?;
     }
     for snapshot in tx.share_snapshots_with_rules(share_id).await? {
-        tx.enqueue(&cx.app.jobs, access_anew::of_snapshot(cx, &share, &snapshot)).await?;
+        tx.enqueue(&cx.app.jobs, access_anew::of_moved_snapshot(cx, &share, &snapshot)).await?;
     }
     Ok(())
 }
@@ -185,6 +180,7 @@ async fn leave_source(cx: &JobContext, tx: &mut Tx, pair: &Pair, source: &Migrat
         shares: source.situation.shares.clone(),
         snapshots: source.situation.snapshots.clone(),
     };
-    tx.enqueue(&cx.app.jobs, abandon::job(cx, &pair.source, json!({ "left": left }))).await?;
+    tx.leaves_behind(&pair.source.id, Some(&json!(left).to_string())).await?;
+    tx.enqueue(&cx.app.jobs, abandon::job(cx, &pair.source)).await?;
     Ok(())
 }

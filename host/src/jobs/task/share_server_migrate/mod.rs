@@ -29,8 +29,11 @@ use super::{
 use crate::{
     clock::Micros,
     domain::share_server::{ServerStatus, TaskState},
-    driver::types::{MigrationSource, MigrationTarget},
-    jobs::{JobContext, Outcome, Task, TaskError},
+    driver::{
+        DriverError, ErrorKind,
+        types::{MigrationSource, MigrationTarget},
+    },
+    jobs::{JobContext, Outcome, Task, TaskError, backoff},
     service::share_server::migration::{KIND, Work},
     store::{StoreResult, Tx, sql::share_servers::ShareServerRow},
 };
@@ -52,6 +55,8 @@ struct Ask {
     ask_at: Micros,
     /// Of this step.
     tried: Tried,
+    /// The driver was asked to begin, or is about to be.
+    asked: bool,
     /// How often an operator was waited for.
     looks: u32,
     /// It is given up.
@@ -68,6 +73,12 @@ struct Failed {
     moved_perhaps: bool,
 }
 
+impl Failed {
+    fn of(why: impl Into<String>, said: &str) -> Self {
+        Self { why: why.into(), said: said.to_owned(), moved_perhaps: false }
+    }
+}
+
 impl Ask {
     fn read(cx: &JobContext) -> Result<Self, TaskError> {
         let mut ask: Self =
@@ -82,6 +93,16 @@ impl Ask {
 
     fn again(&self, after: Duration, reason: impl Into<String>) -> Outcome {
         Outcome::Again { after, payload: json!(self), reason: reason.into() }
+    }
+
+    /// How long to wait for an array that does not answer, beyond the usual repeats. None: that does not help.
+    fn waits(&self, e: &DriverError) -> Option<Duration> {
+        let silent = matches!(
+            e.kind,
+            ErrorKind::Transient | ErrorKind::Deadline | ErrorKind::NotLoaded | ErrorKind::Quarantined | ErrorKind::Saturated
+        );
+        let pause = e.retry_after.unwrap_or_else(|| backoff(self.tried.failures.into()));
+        silent.then(|| pause.clamp(Duration::from_secs(1), Duration::from_secs(60)))
     }
 
     /// The next step begins with nothing tried.
@@ -142,9 +163,6 @@ impl Task for ShareServerMigrate {
         Box::pin(async move {
             let ask = Ask::read(cx)?;
             let Some(pair) = Pair::of(cx, &ask).await? else { return settled(cx, cx.app.store.begin().await?).await };
-            if ask.failed.is_some() {
-                return undo::undo(cx, &pair, ask).await;
-            }
             match pair.task {
                 TaskState::Starting | TaskState::InProgress => build::build(cx, &pair, ask).await,
                 TaskState::DriverStarting | TaskState::DriverInProgress => copy::copy(cx, &pair, ask).await,
@@ -152,7 +170,7 @@ impl Task for ShareServerMigrate {
                 TaskState::Completing => finish::finish(cx, &pair, ask).await,
                 TaskState::CancelInProgress => undo::undo(cx, &pair, ask).await,
                 TaskState::Success | TaskState::Cancelled | TaskState::Error => {
-                    undo::because(cx, &pair, ask, "its task state was changed", "").await
+                    undo::because(cx, &pair, ask, Failed::of("its task state was changed", "")).await
                 }
             }
         })
@@ -160,16 +178,15 @@ impl Task for ShareServerMigrate {
 
     fn expire<'a>(&'a self, cx: &'a JobContext) -> BoxFuture<'a, Result<Outcome, TaskError>> {
         Box::pin(async move {
-            let mut ask = Ask::read(cx)?;
+            let ask = Ask::read(cx)?;
             let Some(pair) = Pair::of(cx, &ask).await? else { return settled(cx, cx.app.store.begin().await?).await };
-            if pair.task != TaskState::CancelInProgress {
-                ask.failed.get_or_insert_with(|| Failed {
-                    why: "the migration was not completed in time".to_owned(),
-                    moved_perhaps: pair.task == TaskState::Completing,
-                    ..Failed::default()
-                });
+            if pair.task == TaskState::CancelInProgress {
+                return undo::at_last(cx, &pair, ask).await;
             }
-            undo::at_last(cx, &pair, ask).await
+            let moved_perhaps = pair.task == TaskState::Completing;
+            let why = Failed { why: "the migration was not completed in time".to_owned(), said: String::new(), moved_perhaps };
+            // the next run, which expires too, ends it
+            undo::because(cx, &pair, ask, why).await
         })
     }
 }

@@ -4,6 +4,10 @@
 //! What the driver cannot take back goes with the destination's tear-down, which a clean-up job tries for days. After a last step
 //! that may have happened that would lose what has moved: then both servers, with all shares, are in error.
 
+use std::time::Duration;
+
+use serde_json::json;
+
 use super::{Ask, Failed, Pair, told_source};
 use crate::{
     clock,
@@ -27,28 +31,41 @@ use crate::{
     store::Tx,
 };
 
-/// It is given up for this reason.
-pub async fn because(cx: &JobContext, pair: &Pair, mut ask: Ask, why: &str, said: &str) -> Result<Outcome, TaskError> {
-    ask.failed = Some(Failed { why: why.to_owned(), said: said.to_owned(), moved_perhaps: false });
-    ask.next_step();
-    undo(cx, pair, ask).await
+/// It is given up for this reason, which is written before anything is taken back: whatever becomes of this run, the next one goes
+/// on with that. Who has decided otherwise meanwhile comes first.
+pub async fn because(cx: &JobContext, pair: &Pair, ask: Ask, failed: Failed) -> Result<Outcome, TaskError> {
+    let mut given_up = Ask { failed: Some(failed), ..ask.clone() };
+    given_up.next_step();
+    let mut tx = cx.app.store.begin().await?;
+    if !tx.share_server_task(&pair.source.id, &[pair.task], TaskState::CancelInProgress, clock::now()).await? {
+        tx.rollback().await?;
+        return Ok(ask.again(Duration::ZERO, "somebody decided otherwise"));
+    }
+    cx.commit_noted(tx, &json!(given_up), "it is given up").await?;
+    Ok(given_up.again(Duration::ZERO, "it is given up"))
 }
 
 /// Undoes it, and asks again where that may help.
 pub async fn undo(cx: &JobContext, pair: &Pair, mut ask: Ask) -> Result<Outcome, TaskError> {
-    let taken_back = take_back(cx, pair).await?;
+    let taken_back = take_back(cx, pair, &ask).await?;
     if let Err(e) = &taken_back {
         unless_fenced(e)?;
-        if let Some(after) = ask.tried.again(e) {
+        // where the data may have moved an array that is away is waited for
+        let after = ask.tried.again(e).or_else(|| ask.waits(e).filter(|_| moved_perhaps(&ask)));
+        if let Some(after) = after {
             return Ok(ask.again(after, format!("the back end takes back what it began: {e}")));
         }
     }
     end(cx, pair, &ask, taken_back.is_ok()).await
 }
 
+fn moved_perhaps(ask: &Ask) -> bool {
+    ask.failed.as_ref().is_some_and(|f| f.moved_perhaps)
+}
+
 /// As [`undo`], without another time.
 pub async fn at_last(cx: &JobContext, pair: &Pair, ask: Ask) -> Result<Outcome, TaskError> {
-    let taken_back = take_back(cx, pair).await?;
+    let taken_back = take_back(cx, pair, &ask).await?;
     if let Err(e) = &taken_back {
         unless_fenced(e)?;
     }
@@ -56,8 +73,8 @@ pub async fn at_last(cx: &JobContext, pair: &Pair, ask: Ask) -> Result<Outcome, 
 }
 
 /// The driver's cancel, if it was ever asked to begin.
-async fn take_back(cx: &JobContext, pair: &Pair) -> Result<DriverResult<()>, TaskError> {
-    if matches!(pair.task, TaskState::Starting | TaskState::InProgress) {
+async fn take_back(cx: &JobContext, pair: &Pair, ask: &Ask) -> Result<DriverResult<()>, TaskError> {
+    if !ask.asked {
         return Ok(Ok(()));
     }
     let source = told_source(cx, &pair.source).await?;
@@ -67,7 +84,8 @@ async fn take_back(cx: &JobContext, pair: &Pair) -> Result<DriverResult<()>, Tas
         backend.need_share_server_migration()?.cancel(&undo_call(cx, "cancel"), &source, &server).await
     };
     Ok(match answer.await {
-        Err(e) if e.kind == ErrorKind::NotFound => Ok(()),
+        // after a last step that may have happened it says that the migration is over: nobody knows which way
+        Err(e) if e.kind == ErrorKind::NotFound && !moved_perhaps(ask) => Ok(()),
         Err(e) => {
             tracing::warn!(share_server_id = %pair.source.id, destination = %pair.target.id, backend = pair.target.backend, error = %e, "the driver did not take a migration back");
             Err(e)
@@ -77,7 +95,7 @@ async fn take_back(cx: &JobContext, pair: &Pair) -> Result<DriverResult<()>, Tas
 }
 
 async fn end(cx: &JobContext, pair: &Pair, ask: &Ask, taken_back: bool) -> Result<Outcome, TaskError> {
-    if !taken_back && ask.failed.as_ref().is_some_and(|f| f.moved_perhaps) {
+    if !taken_back && moved_perhaps(ask) {
         return lost(cx, pair, ask).await;
     }
     let gone = tear_down(cx, pair, ask).await?;
@@ -88,9 +106,9 @@ async fn end(cx: &JobContext, pair: &Pair, ask: &Ask, taken_back: bool) -> Resul
         tx.rollback().await?;
         return Err(TaskError::Other("the servers of a migration were changed while it was undone".to_owned()));
     }
-    give_room_back(&mut tx, pair, ask).await?;
     let snapshots = (ShareSnapshotStatus::ServerMigrating, ShareSnapshotStatus::Available);
     tx.server_content_status(&pair.source.id, (ShareStatus::ServerMigrating, ShareStatus::Available), snapshots, now).await?;
+    give_room_back(&mut tx, pair, ask).await?;
     tx.share_server_status(&pair.source.id, &[ServerStatus::ServerMigrating], ServerStatus::Active, now).await?;
     let task = if ask.failed.is_some() { TaskState::Error } else { TaskState::Cancelled };
     tx.share_server_task_told(&pair.source.id, Some(task), now).await?;
@@ -124,7 +142,7 @@ async fn tear_down(cx: &JobContext, pair: &Pair, ask: &Ask) -> Result<bool, Task
 async fn give_room_back(tx: &mut Tx, pair: &Pair, ask: &Ask) -> Result<(), TaskError> {
     let shares = tx.shares_on_server(&pair.source.id).await?;
     tx.hold_pools_of_backends([&pair.source.backend, &pair.target.backend]).await?;
-    let untouched = matches!(pair.task, TaskState::Starting | TaskState::InProgress) && !ask.build.begun;
+    let untouched = !ask.asked && !ask.build.begun;
     for share in shares {
         for held in [stand_in(&share.id), stand_in_of_snapshots(&share.id)] {
             if untouched {
@@ -145,9 +163,11 @@ async fn lost(cx: &JobContext, pair: &Pair, ask: &Ask) -> Result<Outcome, TaskEr
         tx.rollback().await?;
         return Err(TaskError::Other("the servers of a migration were changed while it was given up".to_owned()));
     }
-    give_room_back(&mut tx, pair, ask).await?;
     let snapshots = (ShareSnapshotStatus::ServerMigrating, ShareSnapshotStatus::Error);
     tx.server_content_status(&pair.source.id, (ShareStatus::ServerMigrating, ShareStatus::Error), snapshots, now).await?;
+    give_room_back(&mut tx, pair, ask).await?;
+    // it may hold all there is, though no share is on it: it does not go with its network
+    tx.share_server_stays(&pair.target.id).await?;
     for (server, from) in [(&pair.source, ServerStatus::ServerMigrating), (&pair.target, ServerStatus::ServerMigratingTo)] {
         tx.share_server_status(&server.id, &[from], ServerStatus::Error, now).await?;
         tx.share_server_task_told(&server.id, Some(TaskState::Error), now).await?;

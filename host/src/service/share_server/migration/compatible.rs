@@ -23,6 +23,8 @@ pub struct Verdict {
     pub abilities: MigrationAbilities,
     /// None: it is compatible.
     pub because: Option<String>,
+    /// The subnets that were looked at.
+    pub subnets: Vec<String>,
 }
 
 impl Verdict {
@@ -51,7 +53,7 @@ pub async fn find(app: &Arc<App>, ctx: &RequestContext, asked: &Asked, ask: &Mig
         MigrationCheck::Compatible(abilities) => abilities,
     };
     let because = no_room.or_else(|| lacks(ask, abilities, has_snapshots));
-    Ok(Verdict { abilities, because })
+    Ok(Verdict { abilities, because, subnets: at_rest.subnets.into_iter().map(|s| s.id).collect() })
 }
 
 /// What is known without asking. Both drivers must have the interface: the source's, because it removes what is left.

@@ -22,8 +22,15 @@ pub struct Progress {
 pub async fn progress(app: &App, ctx: &RequestContext, id: &str) -> Result<Progress> {
     app.policy.check(ctx, "share_server:share_server_migration_get_progress", &Target::own(ctx))?;
     let none = || Error::invalid(format!("Migration progress of share server {id:.255} cannot be obtained: it is not being migrated."));
-    let source = app.store.share_server(id).await?.map(|s| s.row).filter(|s| s.status == ServerStatus::ServerMigrating.as_str());
-    let source = source.ok_or_else(none)?;
+    let source = match app.store.share_server(id).await?.map(|s| s.row) {
+        Some(source) if source.status == ServerStatus::ServerMigrating.as_str() => source,
+        // it has moved, and is going or gone
+        found if found.as_ref().is_none_or(|s| s.task_state.as_deref() == Some(TaskState::Success.as_str())) => {
+            let destination_id = app.store.migrated_to(id).await?.ok_or_else(none)?;
+            return Ok(Progress { total: 100, task_state: TaskState::Success.as_str().to_owned(), destination_id });
+        }
+        _ => return Err(none()),
+    };
     let task = source.task_state.as_deref().and_then(TaskState::parse).ok_or_else(none)?;
     let destination_id = app.store.migration_destination(id).await?.ok_or_else(none)?;
     // the driver may have said less than all last, before all was copied

@@ -60,6 +60,18 @@ pub async fn hold(tx: &mut Tx, asked: &Asked, ask: &MigrateServer) -> Result<AtR
     if let Some(share) = tx.server_share_in_work(id).await? {
         return Err(Error::conflict(format!("Something works on share {share}; try again when that has ended.")));
     }
+    if let Some(share) = tx.share_being_made_on(id).await? {
+        return Err(Error::conflict(format!(
+            "Share {share} is being made of a snapshot on share server {id}; try again when that has ended."
+        )));
+    }
+    // shares keep their ids: what removes the old ones would remove the new
+    if let Some(left) = tx.left_on_backend(&asked.backend.host).await? {
+        return Err(Error::conflict(format!(
+            "What share server {left} left on {} when it moved away is still being removed; try again when that has ended.",
+            asked.backend.host
+        )));
+    }
     if let Some(share) = tx.server_share_cleaned_up(id, &asked.backend.host).await? {
         return Err(Error::conflict(format!(
             "What an earlier attempt may have left of share {share} on {} is still being removed; try again when that has ended.",
@@ -112,7 +124,7 @@ fn check_share(share: &ShareRow) -> Result<()> {
     }
     if share.access_rules_status != RulesStatus::Active.as_str() {
         return Err(Error::conflict(format!(
-            "The access rules of share {id} have the status {}; they must be active.",
+            "The access rules of share {id} have the status {}; they must be active: try again when they are.",
             share.access_rules_status
         )));
     }

@@ -43,7 +43,8 @@ pub async fn start(app: &Arc<App>, ctx: &RequestContext, id: &str, ask: &Migrate
     let specs = specs(app, id).await?;
     let mut tx = app.store.begin().await?;
     let at_rest = rest::hold(&mut tx, &asked, ask).await?;
-    if !at_rest.snapshots.is_empty() && !verdict.abilities.preserve_snapshots {
+    let same_subnets = at_rest.subnets.iter().map(|s| &s.id).eq(&verdict.subnets);
+    if !same_subnets || (!at_rest.snapshots.is_empty() && !verdict.abilities.preserve_snapshots) {
         return Err(room::changed(id));
     }
     // commit

@@ -177,6 +177,14 @@ impl Tx {
         Ok(done == 1)
     }
 
+    /// A job has at least so long from now on.
+    pub async fn job_may_take(&mut self, id: &str, left: Duration) -> StoreResult<()> {
+        let sql =
+            self.dialect().sql("UPDATE jobs SET expires_at = {now} + $2 WHERE id = $1 AND state <> 'done' AND expires_at < {now} + $2");
+        on_tx!(self, c => sqlx::query(sql).bind(id).bind(micros(left)).execute(c).await?.rows_affected());
+        Ok(())
+    }
+
     /// A job that waits for its time is due now. False: it does not wait.
     pub async fn job_is_due(&mut self, id: &str) -> StoreResult<bool> {
         let sql = self.dialect().sql("UPDATE jobs SET run_at = {now} WHERE id = $1 AND state = 'ready' AND run_at > {now}");
