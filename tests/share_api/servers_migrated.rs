@@ -15,9 +15,9 @@ const WAITS: &str = "migration_driver_phase1_done";
 
 both_databases! {
     async fn a_check_says_what_was_asked_for_and_what_can_be(db) {
-        let site = site(&db, json!({ "migration": ["preserve-snapshots", "progress"] })).await;
+        let site = site(&db, json!({ "migration": ["writable", "progress"] })).await;
         let moving = Moving::on(&site).await;
-        let said = moving.ask("migration_check", to(THERE, json!({ "writable": false, "new_share_network_id": moving.network }))).await.expect(200);
+        let said = moving.ask("migration_check", to(THERE, json!({ "writable": false, "preserve_snapshots": false, "new_share_network_id": moving.network }))).await.expect(200);
         assert_eq!(keys(&said), ["compatible", "requested_capabilities", "supported_capabilities"]);
         assert_eq!(said["compatible"], true);
         let requested = &said["requested_capabilities"];
@@ -27,14 +27,26 @@ both_databases! {
         let all = ["migration_cancel", "migration_get_progress", "nondisruptive", "preserve_snapshots", "share_network_id", "writable"];
         assert_eq!(keys(supported), all);
         let flags: Vec<&Value> = all.iter().map(|k| &supported[*k]).collect();
-        assert_eq!(flags, [&json!(false), &json!(true), &json!(false), &json!(true), &json!(moving.network), &json!(false)]);
+        assert_eq!(flags, [&json!(false), &json!(true), &json!(false), &json!(false), &json!(moving.network), &json!(true)]);
         // what cannot be is not compatible, and not begun; and why is said
-        let asked = to(THERE, json!({ "writable": true }));
+        let asked = to(THERE, json!({ "preserve_snapshots": true }));
         let said = moving.ask("migration_check", asked.clone()).await.expect(200);
         assert_eq!(said["compatible"], false);
-        assert!(said["reason"].as_str().unwrap().contains("write"), "{said}");
+        assert!(said["reason"].as_str().unwrap().contains("snapshots"), "{said}");
         moving.ask("migration_start", asked).await.expect(409);
         assert_eq!(site.servers(&moving.network).await.len(), 1);
+    }
+
+    async fn where_what_users_write_meanwhile_would_be_lost_nothing_moves(db) {
+        let site = site(&db, json!({ "migration": ["preserve-snapshots", "cancel", "progress"] })).await;
+        let moving = Moving::on(&site).await;
+        for writable in [true, false] {
+            let asked = to(THERE, json!({ "writable": writable }));
+            let said = moving.ask("migration_check", asked.clone()).await.expect(200);
+            assert!(said["compatible"] == false && said["reason"].as_str().unwrap().contains("write"), "{said}");
+            moving.ask("migration_start", asked).await.expect(409);
+        }
+        moving.usable(&site).await;
     }
 
     async fn a_driver_that_refuses_and_a_back_end_without_room_are_not_compatible_and_say_why(db) {
@@ -42,7 +54,7 @@ both_databases! {
             (json!({ "migration_refusal": "no licence for it" }), "no licence for it"),
             (json!({ "pools": ["p1:3"] }), "no pool has 4 GiB"),
             (json!({ "share_protocols": ["cifs"] }), ""),
-            (json!({ "migration": ["cancel"] }), "snapshots"),
+            (json!({ "migration": ["writable", "cancel"] }), "snapshots"),
         ] {
             let db = fresh(&db).await;
             let site = site(&db, options.clone()).await;

@@ -87,8 +87,9 @@ fn lacks(ask: &MigrateServer, can: MigrationAbilities, has_snapshots: bool) -> O
         // the destination has addresses of its own: what is mounted has to be mounted again
         return Some("A share server gets new addresses where it goes: a migration is never nondisruptive.".to_owned());
     }
-    if ask.writable && !can.writable {
-        return said("does not let users write while it copies");
+    if !can.writable {
+        // also when nobody asked for it: nobody makes the source read-only, and what users wrote meanwhile would be lost
+        return said("does not carry over what users write while it copies");
     }
     if ask.preserve_snapshots && !can.preserve_snapshots {
         return said("does not preserve snapshots");
@@ -114,9 +115,11 @@ mod tests {
         };
         assert_eq!(lacks(&ask(true, false, true), all, true), None);
         assert!(lacks(&ask(false, true, false), all, false).is_some(), "nothing is nondisruptive");
-        let none = MigrationAbilities::default();
-        assert!(lacks(&ask(true, false, false), none, false).is_some() && lacks(&ask(false, false, true), none, false).is_some());
-        assert!(lacks(&ask(false, false, false), none, true).is_some(), "snapshots that are there would be lost");
-        assert_eq!(lacks(&ask(false, false, false), none, false), None);
+        let unwritable = MigrationAbilities { writable: false, ..all };
+        assert!(lacks(&ask(false, false, false), unwritable, false).is_some(), "what users write would be lost");
+        let least = MigrationAbilities { writable: true, ..MigrationAbilities::default() };
+        assert!(lacks(&ask(false, false, true), least, false).is_some());
+        assert!(lacks(&ask(false, false, false), least, true).is_some(), "snapshots that are there would be lost");
+        assert_eq!(lacks(&ask(false, false, false), least, false), None);
     }
 }
