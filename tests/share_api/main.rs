@@ -50,6 +50,7 @@ mod server_moves;
 mod servers;
 mod servers_managed;
 mod servers_migrated;
+mod servers_migrated_again;
 mod servers_migrated_failures;
 mod services;
 mod share_servers;
