@@ -15,9 +15,9 @@ const WAITS: &str = "migration_driver_phase1_done";
 
 both_databases! {
     async fn a_check_says_what_was_asked_for_and_what_can_be(db) {
-        let site = site(&db, json!({ "migration": ["writable", "progress"] })).await;
+        let site = site(&db, json!({ "migration": ["writable", "preserve-snapshots", "progress"] })).await;
         let moving = Moving::on(&site).await;
-        let said = moving.ask("migration_check", to(THERE, json!({ "writable": false, "preserve_snapshots": false, "new_share_network_id": moving.network }))).await.expect(200);
+        let said = moving.ask("migration_check", to(THERE, json!({ "writable": false, "new_share_network_id": moving.network }))).await.expect(200);
         assert_eq!(keys(&said), ["compatible", "requested_capabilities", "supported_capabilities"]);
         assert_eq!(said["compatible"], true);
         let requested = &said["requested_capabilities"];
@@ -27,12 +27,12 @@ both_databases! {
         let all = ["migration_cancel", "migration_get_progress", "nondisruptive", "preserve_snapshots", "share_network_id", "writable"];
         assert_eq!(keys(supported), all);
         let flags: Vec<&Value> = all.iter().map(|k| &supported[*k]).collect();
-        assert_eq!(flags, [&json!(false), &json!(true), &json!(false), &json!(false), &json!(moving.network), &json!(true)]);
+        assert_eq!(flags, [&json!(false), &json!(true), &json!(false), &json!(true), &json!(moving.network), &json!(true)]);
         // what cannot be is not compatible, and not begun; and why is said
-        let asked = to(THERE, json!({ "preserve_snapshots": true }));
+        let asked = to(THERE, json!({ "nondisruptive": true }));
         let said = moving.ask("migration_check", asked.clone()).await.expect(200);
         assert_eq!(said["compatible"], false);
-        assert!(said["reason"].as_str().unwrap().contains("snapshots"), "{said}");
+        assert!(said["reason"].as_str().unwrap().contains("nondisruptive"), "{said}");
         moving.ask("migration_start", asked).await.expect(409);
         assert_eq!(site.servers(&moving.network).await.len(), 1);
     }

@@ -43,7 +43,7 @@ both_databases! {
         // the array has all its room again
         operator.until("/scheduler-stats/pools/detail", |a| {
             let pools = a.body()["pools"].as_array().cloned().unwrap_or_default();
-            pools.iter().any(|p| p["name"] == "stowage@m#p1" && p["capabilities"]["free_capacity_gb"] == json!(1000.0))
+            pools.iter().any(|p| p["name"] == "stowage@m#p1" && p["capabilities"]["free_capacity_gb"].as_f64() == Some(1000.0))
         })
         .await;
     }

@@ -99,7 +99,7 @@ mod tests {
     fn what_another_process_holds_stays_until_that_has_been_killed() {
         let folder = tempfile::tempdir().unwrap();
         let (path, held) = (folder.path().join("secret-theirs"), folder.path().join("held"));
-        let script = r#"exec 9>"$1"; flock 9; touch "$2"; exec sleep 60"#;
+        let script = r#"exec 9>"$1"; flock 9; touch "$2" 9>&-; exec sleep 60"#;
         let mut other = Command::new("sh").args(["-c", script, "sh"]).arg(&path).arg(&held).spawn().unwrap();
         while !held.exists() {
             std::thread::sleep(std::time::Duration::from_millis(5));
