@@ -126,7 +126,7 @@ async fn what_a_process_leaves_to_the_others_is_run_by_whoever_looks_first() {
     support::db::on_postgres(|db| async move {
         let lacking = task("picky", |cx| async move {
             cx.app.note("left");
-            Ok(Outcome::Elsewhere { after: Duration::from_millis(5), payload: json!({ "left": true }), reason: "another has it".into() })
+            Ok(Outcome::Elsewhere { after: Duration::from_millis(200), payload: json!({ "left": true }), reason: "another has it".into() })
         });
         let having = task("picky", |cx| async move {
             let payload = cx.job.payload.clone();
