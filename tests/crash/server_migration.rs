@@ -72,10 +72,10 @@ impl Moving {
         let path = format!("/share-servers/{destination}");
         operator.until(&path, |a| a.body()["share_server"]["task_state"] == "migration_success").await;
         operator.until_gone(&format!("/share-servers/{}", self.server)).await;
-        self.is_on(destination, "stowage@two#pool1").await;
+        self.ends_on(destination, "stowage@two#pool1").await;
     }
 
-    async fn is_on(self, server: &str, host: &str) {
+    async fn ends_on(self, server: &str, host: &str) {
         let share = self.operator().get(&format!("/shares/{}", self.share)).await.expect(200)["share"].clone();
         assert_eq!((&share["status"], &share["host"], &share["share_server_id"]), (&json!("available"), &json!(host), &json!(server)));
         assert_eq!(self.world.servers().await.len(), 1);
@@ -127,7 +127,7 @@ async fn a_kill_while_it_is_cancelled_ends_on_the_source() {
             moving.killed_in(verb, action, async |m: &Moving| drop(m.ask("migration_cancel", Value::Null).await)).await;
             moving.until_task("migration_cancelled").await;
             let server = moving.server.clone();
-            moving.is_on(&server, "stowage@one#pool0").await;
+            moving.ends_on(&server, "stowage@one#pool0").await;
         }
     }
 }
