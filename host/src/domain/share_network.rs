@@ -1,6 +1,7 @@
 //! Share networks and what hangs on them: the states of a network, the kinds of security services.
 
 use super::text_enum;
+pub use super::text_enum::joined;
 
 text_enum! {
     /// `status` of a share network.

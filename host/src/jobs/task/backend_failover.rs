@@ -132,7 +132,7 @@ async fn choose(cx: &JobContext, plan: &mut Plan) -> Result<DriverResult<()>, Ta
         );
     }
     plan.target = Some(target);
-    plan.tried = Tried { ended: plan.tried.ended, ..Tried::default() };
+    plan.tried = plan.tried.afresh();
     cx.commit_noted(tx, &json!(plan), "the target is known").await?;
     Ok(Ok(()))
 }
@@ -171,7 +171,7 @@ async fn batch(cx: &JobContext, plan: &mut Plan, target: &str) -> Result<DriverR
     }
     plan.done += rows.len() as u64;
     plan.after = last;
-    plan.tried = Tried { ended: plan.tried.ended, ..Tried::default() };
+    plan.tried = plan.tried.afresh();
     cx.commit_noted(tx, &json!(plan), &format!("{} volumes had their turn", plan.done)).await?;
     Ok(Ok(()))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     block_support::call,
@@ -42,24 +42,8 @@ pub struct Left {
     pub snapshots: Vec<ShareSnapshot>,
 }
 
-/// Jobs of one server run one at a time.
 pub fn job(cx: &JobContext, server: &ShareServerRow) -> NewJob {
-    of(cx, server, KIND, json!({}), AGE)
-}
-
-fn of(cx: &JobContext, server: &ShareServerRow, kind: &'static str, payload: Value, max_age: Duration) -> NewJob {
-    NewJob {
-        kind,
-        resource_kind: "share_server",
-        order_key: server.id.clone(),
-        resource_id: server.id.clone(),
-        backend: Some(server.backend.clone()),
-        payload,
-        max_age,
-        request_id: cx.job.request_id.clone(),
-        project_id: cx.job.project_id.clone(),
-        user_id: cx.job.user_id.clone(),
-    }
+    NewJob { max_age: AGE, ..support::job(cx, KIND, &server.id, &server.backend, json!({})) }
 }
 
 impl Task for ShareServerAbandon {
@@ -128,7 +112,7 @@ async fn end(cx: &JobContext, server: &ShareServerRow) -> Result<Outcome, TaskEr
         && tx.share_server_status(&server.id, &[ServerStatus::Inactive], ServerStatus::Deleting, clock::now()).await?
     {
         let payload = json!({ "was": ServerStatus::Inactive.as_str() });
-        tx.enqueue(&cx.app.jobs, of(cx, server, "share_server.delete", payload, cx.app.config.get().jobs.max_age)).await?;
+        tx.enqueue(&cx.app.jobs, support::job(cx, "share_server.delete", &server.id, &server.backend, payload)).await?;
     }
     settled(cx, tx).await
 }

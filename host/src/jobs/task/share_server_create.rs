@@ -164,9 +164,8 @@ async fn reserve(cx: &JobContext, server: &ShareServerRow, counts: AddressCounts
 }
 
 async fn done(cx: &JobContext, server: &ShareServerRow, details: &ServerDetails) -> Result<Outcome, TaskError> {
-    let identifier = details.get("identifier").filter(|i| !i.is_empty());
     let mut tx = cx.app.store.begin().await?;
-    tx.share_server_built(&server.id, &support::details_text(details)?, identifier.map(String::as_str), clock::now()).await?;
+    tx.share_server_built(&server.id, &support::details_text(details)?, support::identifier(details), clock::now()).await?;
     settled(cx, tx).await
 }
 

@@ -142,11 +142,10 @@ async fn write_down(
 }
 
 async fn done(cx: &JobContext, server: &ShareServerRow, details: &ServerDetails) -> Result<Outcome, TaskError> {
-    let identifier = details.get("identifier").filter(|i| !i.is_empty());
     let can = cx.app.drivers.backend(&server.backend).ok().and_then(|b| b.capabilities());
     let can = can.is_some_and(|timed| timed.report.features.network_allocation_update_support);
     let mut tx = cx.app.store.begin().await?;
-    tx.share_server_managed(&server.id, &support::details_text(details)?, identifier.map(String::as_str), can, clock::now()).await?;
+    tx.share_server_managed(&server.id, &support::details_text(details)?, support::identifier(details), can, clock::now()).await?;
     settled(cx, tx).await
 }
 

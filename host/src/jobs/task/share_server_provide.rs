@@ -9,6 +9,7 @@ use std::{collections::HashMap, time::Duration};
 use serde_json::json;
 use uuid::Uuid;
 
+use super::share_server_support as support;
 use crate::{
     clock,
     config::UNLIMITED,
@@ -17,7 +18,7 @@ use crate::{
         share_server::ServerStatus,
     },
     driver::{Backend, DriverError},
-    jobs::{JobContext, NewJob, TaskError},
+    jobs::{JobContext, TaskError},
     notify::share_message::ShareDetail,
     scheduler::Limit,
     service::share::network::in_zone,
@@ -142,7 +143,8 @@ async fn choose(cx: &JobContext, share: &ShareRow, network_id: &str, backend: &B
             };
             tx.share_server_insert(&server).await?;
             let specs: std::collections::BTreeMap<String, String> = specs.into_iter().collect();
-            tx.enqueue(&cx.app.jobs, job(cx, &server, json!({ "specs": specs }))).await?;
+            tx.enqueue(&cx.app.jobs, support::job(cx, "share_server.create", &server.id, &server.backend, json!({ "specs": specs })))
+                .await?;
             server.id
         }
     };
@@ -211,19 +213,4 @@ fn has_room(share: &ShareRow, backend: &Backend, load: ServerLoad) -> bool {
     let shares = most_shares == UNLIMITED || load.shares < most_shares;
     let gib = most_gib == UNLIMITED || load.gib.saturating_add(share.size_gib) <= most_gib;
     load.shares == 0 || (shares && gib)
-}
-
-fn job(cx: &JobContext, server: &NewShareServer, payload: serde_json::Value) -> NewJob {
-    NewJob {
-        kind: "share_server.create",
-        resource_kind: "share_server",
-        order_key: server.id.clone(),
-        resource_id: server.id.clone(),
-        backend: Some(server.backend.clone()),
-        payload,
-        max_age: cx.app.config.get().jobs.max_age,
-        request_id: cx.job.request_id.clone(),
-        project_id: cx.job.project_id.clone(),
-        user_id: cx.job.user_id.clone(),
-    }
 }

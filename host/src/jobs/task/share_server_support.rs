@@ -8,7 +8,7 @@ use crate::{
         Call, DriverResult, ErrorKind,
         types::{self, AddressCounts, Allocation, NetworkInfo, SecurityService, ServerDetails},
     },
-    jobs::{JobContext, TaskError},
+    jobs::{JobContext, NewJob, TaskError},
     network::{NetworkError, Place, Segment, SubnetIds, Want},
     notify::share_message::{NewShareMessage, ShareAction, ShareDetail, ShareResource},
     service::{page::to_tombstone, share_network_subnet::driver_subnet},
@@ -28,6 +28,27 @@ use crate::{
 pub async fn in_status(cx: &JobContext, status: ServerStatus) -> StoreResult<Option<ShareServerRow>> {
     let found = cx.app.store.share_server(&cx.job.resource_id).await?;
     Ok(found.map(|s| s.row).filter(|s| s.status == status.as_str()))
+}
+
+/// What the array calls a server, where its driver says so.
+pub fn identifier(details: &ServerDetails) -> Option<&str> {
+    details.get("identifier").map(String::as_str).filter(|i| !i.is_empty())
+}
+
+/// A job about a server that another job begins. Jobs of one server run one at a time.
+pub fn job(cx: &JobContext, kind: &'static str, id: &str, backend: &str, payload: serde_json::Value) -> NewJob {
+    NewJob {
+        kind,
+        resource_kind: "share_server",
+        order_key: id.to_owned(),
+        resource_id: id.to_owned(),
+        backend: Some(backend.to_owned()),
+        payload,
+        max_age: cx.app.config.get().jobs.max_age,
+        request_id: cx.job.request_id.clone(),
+        project_id: cx.job.project_id.clone(),
+        user_id: cx.job.user_id.clone(),
+    }
 }
 
 /// A server as its driver is told of it.

@@ -30,6 +30,11 @@ impl Tried {
         self
     }
 
+    /// The next call begins with nothing tried.
+    pub fn afresh(&self) -> Self {
+        Self { ended: self.ended, ..Self::default() }
+    }
+
     /// Counts a failure; when the same call is to be made again. None: that is the end of it.
     pub fn again(&mut self, e: &DriverError) -> Option<std::time::Duration> {
         self.failures += 1;

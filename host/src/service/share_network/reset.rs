@@ -4,7 +4,7 @@ use crate::{
     app::App,
     clock,
     context::RequestContext,
-    domain::share_network::NetworkStatus,
+    domain::share_network::{NetworkStatus, joined},
     error::{Error, Result},
     service::{decided, network_refusal as refusal},
 };
@@ -12,10 +12,8 @@ use crate::{
 /// # Errors
 /// 400 for a word that is no status and while a job changes a server of it, 403, 404.
 pub async fn status(app: &App, ctx: &RequestContext, id: &str, word: &str) -> Result<()> {
-    let status = NetworkStatus::parse(word).ok_or_else(|| {
-        let valid = NetworkStatus::ALL.iter().map(|s| s.as_str()).collect::<Vec<_>>().join(", ");
-        Error::invalid(format!("Invalid status {word:.64?}. Valid statuses: {valid}."))
-    })?;
+    let status = NetworkStatus::parse(word)
+        .ok_or_else(|| Error::invalid(format!("Invalid status {word:.64?}. Valid statuses: {}.", joined(NetworkStatus::ALL))))?;
     super::load_row_for(app, ctx, id, "share_network:reset_status").await?;
     let mut tx = app.store.begin().await?;
     let Some(network) = tx.share_network_locked(id).await? else { return Err(refusal::network_not_found(id)) };

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::json;
 use uuid::Uuid;
 
+use super::job;
 use crate::{
     app::App,
     clock,
@@ -15,7 +16,6 @@ use crate::{
     domain::share_server::{ServerStatus, may_be_same},
     driver::{capability::ShareServerMode, types::StringMap},
     error::{Error, Result},
-    jobs::NewJob,
     policy::Target,
     service::{share_network::check_active, share_refusal},
     store::{
@@ -23,7 +23,7 @@ use crate::{
         sql::{
             backends::{BackendKind, BackendRow},
             share_network_subnets::SubnetRow,
-            share_servers::{NewShareServer, ShareServer, ShareServerRow},
+            share_servers::{NewShareServer, ShareServer},
         },
     },
 };
@@ -82,22 +82,6 @@ pub async fn manage(app: &Arc<App>, ctx: &RequestContext, ask: ManageServer) -> 
     tx.enqueue(&app.jobs, job(app, ctx, "share_server.manage", &row, json!({ "options": options }))).await?;
     tx.commit().await?;
     Ok(ShareServer { row, subnet_ids: server.subnet_ids })
-}
-
-/// Jobs of one server run one at a time.
-pub(super) fn job(app: &App, ctx: &RequestContext, kind: &'static str, server: &ShareServerRow, payload: serde_json::Value) -> NewJob {
-    NewJob {
-        kind,
-        resource_kind: "share_server",
-        order_key: server.id.clone(),
-        resource_id: server.id.clone(),
-        backend: Some(server.backend.clone()),
-        payload,
-        max_age: app.config.get().jobs.max_age,
-        request_id: ctx.request_id.clone(),
-        project_id: ctx.project_id().to_owned(),
-        user_id: ctx.principal.user_id.clone(),
-    }
 }
 
 async fn backend(app: &App, host: &str) -> Result<BackendRow> {

@@ -52,8 +52,7 @@ pub async fn task_state(app: &App, ctx: &RequestContext, id: &str, state: Option
 
 fn allowed(word: &str) -> Result<TaskState> {
     let task = TaskState::parse(word).filter(|t| TaskState::MAY_BE_TOLD.contains(t));
-    let words = || TaskState::MAY_BE_TOLD.iter().map(|t| t.as_str()).collect::<Vec<_>>().join(", ");
-    task.ok_or_else(|| Error::invalid(format!("Invalid state {word:.64?}. Valid states: {}.", words())))
+    task.ok_or_else(|| Error::invalid(format!("Invalid state {word:.64?}. Valid states: {}.", joined(TaskState::MAY_BE_TOLD))))
 }
 
 /// What becomes of a server that another one moves to is said by the job of that one.

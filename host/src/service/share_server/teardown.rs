@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::job;
 use crate::{
     app::App,
     clock,
     context::RequestContext,
     domain::share_server::{DELETE_FROM, ServerStatus},
     error::{Error, Result},
-    jobs::NewJob,
     store::{Tx, sql::share_servers::ShareServerRow},
 };
 
@@ -33,21 +33,6 @@ pub async fn begin(tx: &mut Tx, app: &Arc<App>, ctx: &RequestContext, server: &S
     if !tx.share_server_status(&server.id, DELETE_FROM, ServerStatus::Deleting, clock::now()).await? {
         return Err(Error::conflict(format!("Share server {} is being changed; try again when that has ended.", server.id)));
     }
-    tx.enqueue(&app.jobs, job(app, ctx, server)).await?;
+    tx.enqueue(&app.jobs, job(app, ctx, "share_server.delete", server, json!({ "was": server.status }))).await?;
     Ok(())
-}
-
-fn job(app: &App, ctx: &RequestContext, server: &ShareServerRow) -> NewJob {
-    NewJob {
-        kind: "share_server.delete",
-        resource_kind: "share_server",
-        order_key: server.id.clone(),
-        resource_id: server.id.clone(),
-        backend: Some(server.backend.clone()),
-        payload: json!({ "was": server.status }),
-        max_age: app.config.get().jobs.max_age,
-        request_id: ctx.request_id.clone(),
-        project_id: ctx.project_id().to_owned(),
-        user_id: ctx.principal.user_id.clone(),
-    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::manage::{check_exports, job};
+use super::{job, manage::check_exports};
 use crate::{
     app::App,
     clock,

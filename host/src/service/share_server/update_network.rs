@@ -27,20 +27,10 @@ pub struct Work {
     pub again: bool,
 }
 
-/// Jobs of one server run one at a time.
+/// It is the project's of the server, whoever asked.
 pub fn job(app: &App, ctx: &RequestContext, server: &ShareServerRow, work: &Work) -> NewJob {
-    NewJob {
-        kind: KIND,
-        resource_kind: "share_server",
-        order_key: server.id.clone(),
-        resource_id: server.id.clone(),
-        backend: Some(server.backend.clone()),
-        payload: json!({ "network_id": server.share_network_id, "work": work }),
-        max_age: app.config.get().jobs.max_age,
-        request_id: ctx.request_id.clone(),
-        project_id: server.project_id.clone(),
-        user_id: ctx.principal.user_id.clone(),
-    }
+    let payload = json!({ "network_id": server.share_network_id, "work": work });
+    NewJob { project_id: server.project_id.clone(), ..super::job(app, ctx, KIND, server, payload) }
 }
 
 /// `stowage manage share-server retry-network-update`: a server whose update failed is given the same subnets again, with the

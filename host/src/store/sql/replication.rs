@@ -13,15 +13,25 @@ use crate::{
     store::{Store, StoreResult, Tx, on_read, on_tx},
 };
 
+/// What makes the volumes of a type replicated, where the type's id stands in this column.
+macro_rules! replicated {
+    ($type:literal) => {
+        concat!("FROM volume_type_specs s WHERE s.type_id = ", $type, " AND s.key = 'replication_enabled' AND s.value = '<is> True'")
+    };
+}
+
 /// What a volume's replication status is by its type, when it is made or has got another type.
-pub(super) const OF_TYPE: &str = "(SELECT 'enabled' FROM volume_type_specs s WHERE s.type_id = volume_type_id AND s.key = 'replication_enabled' AND s.value = '<is> True')";
+pub(super) const OF_TYPE: &str = concat!("(SELECT 'enabled' ", replicated!("volume_type_id"), ")");
 
 /// The same for a volume that moves to another back end with another type.
-pub(super) const OF_NEW_TYPE: &str =
-    "(SELECT 'enabled' FROM volume_type_specs s WHERE s.type_id = retype_to AND s.key = 'replication_enabled' AND s.value = '<is> True')";
+pub(super) const OF_NEW_TYPE: &str = concat!("(SELECT 'enabled' ", replicated!("retype_to"), ")");
+
 /// The same for a volume that gets another type where it is: replicated then as before, it stands as before.
-pub(super) const IN_PLACE: &str = "CASE WHEN EXISTS (SELECT 1 FROM volume_type_specs s WHERE s.type_id = retype_to AND s.key = 'replication_enabled' AND s.value = '<is> True') \
-     THEN COALESCE(NULLIF(replication_status, 'not-capable'), 'enabled') END";
+pub(super) const IN_PLACE: &str = concat!(
+    "CASE WHEN EXISTS (SELECT 1 ",
+    replicated!("retype_to"),
+    ") THEN COALESCE(NULLIF(replication_status, 'not-capable'), 'enabled') END"
+);
 
 /// How a back end stands, as far as a fail-over changes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

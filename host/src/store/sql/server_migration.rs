@@ -1,8 +1,9 @@
 //! A share server that moves to another back end, with all that is on it.
 //!
 //! Whoever begins or ends a migration holds the networks of both servers, then the servers; who says what shall become of one
-//! holds its source. Its job is the only one that writes anything of the shares on it meanwhile. `task_state` is the state of the migration: each step of it is one
-//! conditional UPDATE, so that of a driver that has copied all and an operator who cancels one comes first.
+//! holds its source. Its job is the only one that writes anything of the shares on it meanwhile. `task_state` is the state of the
+//! migration: each step of it is one conditional UPDATE, so that of a driver that has copied all and an operator who cancels one
+//! comes first.
 
 use crate::{
     clock::Micros,

@@ -66,7 +66,7 @@ impl Ask {
         self.work.subnets.remove(0);
         self.token = None;
         self.partial = None;
-        self.tried = Tried { ended: self.tried.ended, ..Tried::default() };
+        self.tried = self.tried.afresh();
     }
 }
 

@@ -62,7 +62,7 @@ async fn built(cx: &JobContext, pair: &Pair, mut ask: Ask, details: &ServerDetai
     let now = clock::now();
     let mut tx = cx.app.store.begin().await?;
     tx.share_server_details(&pair.target.id, &support::details_text(details)?, now).await?;
-    if let Some(identifier) = details.get("identifier").filter(|i| !i.is_empty()) {
+    if let Some(identifier) = support::identifier(details) {
         tx.share_server_known_as(&pair.target.id, identifier).await?;
     }
     tx.share_server_task(&pair.source.id, &[TaskState::Starting, TaskState::InProgress], TaskState::DriverStarting, now).await?;

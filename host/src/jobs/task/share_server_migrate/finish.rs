@@ -112,11 +112,7 @@ async fn moved_there(cx: &JobContext, pair: &Pair, source: &MigrationSource, mov
     let now = clock::now();
     let backend = cx.app.store.backend(&pair.target.backend).await?;
     let zone = backend.map(|b| b.availability_zone).unwrap_or_default();
-    let mut tx = cx.app.store.begin().await?;
-    if !pair.hold(&mut tx).await? {
-        tx.rollback().await?;
-        return Err(TaskError::Other("the servers of a migration were changed while it was completed".to_owned()));
-    }
+    let mut tx = pair.held(cx, "completed").await?;
     let shares: HashMap<String, ShareRow> =
         tx.shares_on_server(&pair.source.id).await?.into_iter().map(|s| (s.instance_id.clone(), s)).collect();
     // held before anything counts elsewhere, in one order
@@ -152,8 +148,7 @@ async fn moved_there(cx: &JobContext, pair: &Pair, source: &MigrationSource, mov
         }
         rules_anew(cx, &mut tx, &row.id).await?;
     }
-    let identifier = moved.details.get("identifier").filter(|i| !i.is_empty());
-    tx.share_server_settled(&pair.target.id, &support::details_text(&moved.details)?, identifier.map(String::as_str), now).await?;
+    tx.share_server_settled(&pair.target.id, &support::details_text(&moved.details)?, support::identifier(&moved.details), now).await?;
     leave_source(cx, &mut tx, pair, source, now).await?;
     tracing::info!(share_server_id = %pair.source.id, destination = %pair.target.id, host = pair.target.backend, "a share server has moved");
     settled(cx, tx).await

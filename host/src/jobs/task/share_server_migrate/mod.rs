@@ -108,7 +108,7 @@ impl Ask {
     /// The next step begins with nothing tried.
     fn next_step(&mut self) {
         (self.token, self.ask_at) = (None, 0);
-        self.tried = Tried { ended: self.tried.ended, ..Tried::default() };
+        self.tried = self.tried.afresh();
     }
 }
 
@@ -129,8 +129,10 @@ impl Pair {
         Ok(Some(Self { source, target, task }))
     }
 
-    /// Holds both, and their networks before them, as everybody does who changes servers. False: they are not what they were.
-    async fn hold(&self, tx: &mut Tx) -> StoreResult<bool> {
+    /// A transaction that holds both, and their networks before them, as everybody does who changes servers. An error: they are not
+    /// what they were.
+    async fn held(&self, cx: &JobContext, what: &str) -> Result<Tx, TaskError> {
+        let mut tx = cx.app.store.begin().await?;
         let mut networks = [self.source.share_network_id.as_str(), self.target.share_network_id.as_str()];
         networks.sort_unstable();
         tx.share_network_locked_if_deleted_too(networks[0]).await?;
@@ -140,7 +142,11 @@ impl Pair {
         let source = tx.share_server_locked(&self.source.id).await?;
         let target = tx.share_server_locked(&self.target.id).await?;
         let is = |server: Option<ShareServerRow>, status: ServerStatus| server.is_some_and(|s| s.status == status.as_str());
-        Ok(is(source, ServerStatus::ServerMigrating) && is(target, ServerStatus::ServerMigratingTo))
+        if is(source, ServerStatus::ServerMigrating) && is(target, ServerStatus::ServerMigratingTo) {
+            return Ok(tx);
+        }
+        tx.rollback().await?;
+        Err(TaskError::Other(format!("the servers of a migration were changed while it was {what}")))
     }
 
     async fn told_target(&self, cx: &JobContext) -> StoreResult<MigrationTarget> {

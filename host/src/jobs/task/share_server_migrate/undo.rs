@@ -101,11 +101,7 @@ async fn end(cx: &JobContext, pair: &Pair, ask: &Ask, taken_back: bool) -> Resul
     let gone = tear_down(cx, pair, ask).await?;
     let now = clock::now();
     let told = support::driver_server(&pair.target)?;
-    let mut tx = cx.app.store.begin().await?;
-    if !pair.hold(&mut tx).await? {
-        tx.rollback().await?;
-        return Err(TaskError::Other("the servers of a migration were changed while it was undone".to_owned()));
-    }
+    let mut tx = pair.held(cx, "undone").await?;
     let snapshots = (ShareSnapshotStatus::ServerMigrating, ShareSnapshotStatus::Available);
     tx.server_content_status(&pair.source.id, (ShareStatus::ServerMigrating, ShareStatus::Available), snapshots, now).await?;
     give_room_back(&mut tx, pair, ask).await?;
@@ -158,11 +154,7 @@ async fn give_room_back(tx: &mut Tx, pair: &Pair, ask: &Ask) -> Result<(), TaskE
 /// Nobody but the array knows where the data is.
 async fn lost(cx: &JobContext, pair: &Pair, ask: &Ask) -> Result<Outcome, TaskError> {
     let now = clock::now();
-    let mut tx = cx.app.store.begin().await?;
-    if !pair.hold(&mut tx).await? {
-        tx.rollback().await?;
-        return Err(TaskError::Other("the servers of a migration were changed while it was given up".to_owned()));
-    }
+    let mut tx = pair.held(cx, "given up").await?;
     let snapshots = (ShareSnapshotStatus::ServerMigrating, ShareSnapshotStatus::Error);
     tx.server_content_status(&pair.source.id, (ShareStatus::ServerMigrating, ShareStatus::Error), snapshots, now).await?;
     give_room_back(&mut tx, pair, ask).await?;

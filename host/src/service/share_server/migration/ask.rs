@@ -69,17 +69,11 @@ pub async fn driver(
     let left = Duration::from_micros(u64::try_from(ctx.deadline - clock::now()).unwrap_or(0));
     let patience = app.config.get().jobs.wait.min(left.saturating_sub(Duration::from_millis(250)));
     let job = NewJob {
-        kind: CHECK_KIND,
-        resource_kind: "share_server",
         // it changes nothing, and waits for nobody
         order_key: Uuid::new_v4().to_string(),
-        resource_id: asked.source.id.clone(),
         backend: Some(asked.backend.host.clone()),
-        payload: json!(question),
         max_age: patience,
-        request_id: ctx.request_id.clone(),
-        project_id: ctx.project_id().to_owned(),
-        user_id: ctx.principal.user_id.clone(),
+        ..super::super::job(app, ctx, CHECK_KIND, &asked.source, json!(question))
     };
     let mut tx = app.store.begin().await?;
     let id = tx.enqueue(&app.jobs, job).await?;

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     app::App,
     context::RequestContext,
-    domain::share_server::{ServerStatus, TaskState},
+    domain::share_server::{ServerStatus, TaskState, joined},
     driver::types::{MigrationRequest, StringMap, Subnet},
     error::{Error, Result},
     store::{Tx, sql::share_servers::ShareServerRow},
@@ -85,7 +85,7 @@ impl UnderWay {
             return Err(Error::invalid(format!(
                 "Migration of share server {id} cannot be {what} now: its task state is {}, and must be one of {}.",
                 source.task_state.as_deref().unwrap_or("none"),
-                tasks.iter().map(|t| t.as_str()).collect::<Vec<_>>().join(", ")
+                joined(tasks)
             )));
         }
         let destination_id = tx.migration_destination(id).await?.ok_or_else(none)?;

@@ -64,7 +64,7 @@ pub async fn start(app: &Arc<App>, ctx: &RequestContext, id: &str, ask: &Migrate
         return Err(not_compatible(id, ask, &why));
     }
     let work = Work { destination_id: destination.id, request: ask::request(ask, !at_rest.snapshots.is_empty()), specs };
-    enqueue(app, ctx, &mut tx, &asked, &work).await?;
+    enqueue(app, ctx, &mut tx, &asked, &at_rest, &work).await?;
     tx.commit().await?;
     say(ctx, "begins", id, &work.destination_id);
     Ok(())
@@ -104,19 +104,9 @@ fn destination(app: &App, asked: &Asked, at_rest: &AtRest) -> NewShareServer {
 }
 
 /// In the lane of the destination, whose driver does the work; jobs of the source run one at a time.
-async fn enqueue(app: &Arc<App>, ctx: &RequestContext, tx: &mut Tx, asked: &Asked, work: &Work) -> Result<()> {
-    let job = NewJob {
-        kind: KIND,
-        resource_kind: "share_server",
-        order_key: asked.source.id.clone(),
-        resource_id: asked.source.id.clone(),
-        backend: Some(asked.backend.host.clone()),
-        payload: json!({ "work": work }),
-        max_age: AGE,
-        request_id: ctx.request_id.clone(),
-        project_id: ctx.project_id().to_owned(),
-        user_id: ctx.principal.user_id.clone(),
-    };
+async fn enqueue(app: &Arc<App>, ctx: &RequestContext, tx: &mut Tx, asked: &Asked, at_rest: &AtRest, work: &Work) -> Result<()> {
+    let by_source = super::super::job(app, ctx, KIND, &at_rest.source, json!({ "work": work }));
+    let job = NewJob { backend: Some(asked.backend.host.clone()), max_age: AGE, ..by_source };
     tx.enqueue(&app.jobs, job).await?;
     Ok(())
 }
